@@ -1,0 +1,1 @@
+// Gives the precompiled header of MLIR a translation unit to be built with.

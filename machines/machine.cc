@@ -1,0 +1,141 @@
+// Reads machine descriptions. Every field of Machine is one line of `read` below: key, and the range that makes sense.
+#include "machines/machine.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace dougong {
+namespace {
+
+// Takes values out of one file's tables, and afterwards knows which keys nobody asked for.
+class Reader {
+public:
+  Reader(std::string file, toml::table table) : file(std::move(file)), table(std::move(table)) {}
+
+  template <typename T> void number(T &into, std::string_view section, std::string_view key, double least, double most) {
+    known.insert(fmt::format("{}.{}", section, key));
+    toml::node_view node = table[section][key];
+    if (!node) throw MachineError(fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most));
+    std::optional<double> value = node.template value<double>();
+    bool whole = value && *value == static_cast<double>(static_cast<int64_t>(*value));
+    if (!value || !(*value >= least && *value <= most) || (std::is_integral_v<T> && !whole))
+      throw MachineError(fmt::format("{}:{}: '{}.{}' takes {} from {} to {}", file, node.node()->source().begin.line, section, key,
+                                     std::is_integral_v<T> ? "a whole number" : "a number", least, most));
+    into = static_cast<T>(*value);
+  }
+
+  void refuse_unknown_keys() const {
+    for (auto &&[section, node] : table) {
+      const toml::table *inner = node.as_table();
+      if (!inner) {
+        if (section.str() != "name") refuse(section.str(), node);
+        continue;
+      }
+      for (auto &&[key, value] : *inner)
+        if (std::string full = fmt::format("{}.{}", section.str(), key.str()); !known.count(full)) refuse(full, value);
+    }
+  }
+
+private:
+  void refuse(std::string_view key, const toml::node &node) const {
+    throw MachineError(fmt::format("{}:{}: unknown key '{}'; known keys are {}", file, node.source().begin.line, key, fmt::join(known, ", ")));
+  }
+
+  std::string file;
+  toml::table table;
+  std::set<std::string> known;
+};
+
+constexpr double big = 1e9;
+
+void read(Machine &m, Reader &r) {
+  r.number(m.device.cores, "device", "cores", 1, 256);
+  r.number(m.device.clock_ghz, "device", "clock_ghz", 0.001, 10);
+  r.number(m.device.launch_cycles, "device", "launch_cycles", 0, big);
+  r.number(m.core.issue_width, "core", "issue_width", 1, 8);
+  r.number(m.core.lm_kib, "core", "lm_kib", 64, 16384);
+  r.number(m.core.acc_kib, "core", "acc_kib", 4, 16384);
+  r.number(m.core.lm_banks, "core", "lm_banks", 1, 256);
+  r.number(m.core.lm_bank_bytes, "core", "lm_bank_bytes", 4, 256);
+  r.number(m.core.instruction_cache_kib, "core", "instruction_cache_kib", 1, 1024);
+  r.number(m.core.data_cache_kib, "core", "data_cache_kib", 1, 1024);
+  r.number(m.core.cache_miss_cycles, "core", "cache_miss_cycles", 0, 10000);
+  r.number(m.core.branch_miss_cycles, "core", "branch_miss_cycles", 0, 100);
+  r.number(m.tensor.rows, "tensor", "rows", 1, 1024);
+  r.number(m.tensor.columns, "tensor", "columns", 1, 1024);
+  r.number(m.tensor.startup_cycles, "tensor", "startup_cycles", 0, 10000);
+  r.number(m.tensor.int8_rate, "tensor", "int8_rate", 0.01, 16);
+  r.number(m.tensor.fp8_rate, "tensor", "fp8_rate", 0.01, 16);
+  r.number(m.tensor.f16_rate, "tensor", "f16_rate", 0.01, 16);
+  r.number(m.tensor.bf16_rate, "tensor", "bf16_rate", 0.01, 16);
+  r.number(m.tensor.drain_bytes_per_cycle, "tensor", "drain_bytes_per_cycle", 1, 65536);
+  r.number(m.tensor.drain_startup_cycles, "tensor", "drain_startup_cycles", 0, 10000);
+  r.number(m.tensor.queue_depth, "tensor", "queue_depth", 1, 1024);
+  r.number(m.dma.queues, "dma", "queues", 2, 4);
+  r.number(m.dma.bytes_per_cycle, "dma", "bytes_per_cycle", 1, 65536);
+  r.number(m.dma.startup_cycles, "dma", "startup_cycles", 0, 10000);
+  r.number(m.dma.queue_depth, "dma", "queue_depth", 1, 1024);
+  r.number(m.l2.kib, "l2", "kib", 0, 4e6);
+  r.number(m.l2.bytes_per_cycle, "l2", "bytes_per_cycle", 1, 1e6);
+  r.number(m.l2.latency_cycles, "l2", "latency_cycles", 0, 100000);
+  r.number(m.l2.line_bytes, "l2", "line_bytes", 16, 4096);
+  r.number(m.l2.ways, "l2", "ways", 1, 64);
+  r.number(m.dram.gb_per_s, "dram", "gb_per_s", 0.01, 100000);
+  r.number(m.dram.latency_ns, "dram", "latency_ns", 0, 100000);
+  r.number(m.dram.burst_bytes, "dram", "burst_bytes", 8, 4096);
+  r.number(m.dram.row_bytes, "dram", "row_bytes", 64, 1e6);
+  r.number(m.dram.banks, "dram", "banks", 1, 65536);
+  r.number(m.dram.row_miss_ns, "dram", "row_miss_ns", 0, 100000);
+  r.number(m.energy.int8_mac_pj, "energy", "int8_mac_pj", 0, big);
+  r.number(m.energy.f16_mac_pj, "energy", "f16_mac_pj", 0, big);
+  r.number(m.energy.scalar_instruction_pj, "energy", "scalar_instruction_pj", 0, big);
+  r.number(m.energy.vector_instruction_pj, "energy", "vector_instruction_pj", 0, big);
+  r.number(m.energy.lm_pj_per_byte, "energy", "lm_pj_per_byte", 0, big);
+  r.number(m.energy.acc_pj_per_byte, "energy", "acc_pj_per_byte", 0, big);
+  r.number(m.energy.l2_pj_per_byte, "energy", "l2_pj_per_byte", 0, big);
+  r.number(m.energy.dram_pj_per_byte, "energy", "dram_pj_per_byte", 0, big);
+  r.number(m.energy.static_w, "energy", "static_w", 0, big);
+}
+
+// Where the shipped descriptions lie: $DOUGONG_MACHINES, or the source tree this was built from.
+fs::path folder() {
+  if (const char *set = std::getenv("DOUGONG_MACHINES")) return set;
+  return DOUGONG_MACHINES_DIR;
+}
+
+}  // namespace
+
+std::vector<std::string> Machine::shipped() {
+  std::set<std::string> names;
+  std::error_code none;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder(), none))
+    if (entry.path().extension() == ".toml") names.insert(entry.path().stem());
+  return {names.begin(), names.end()};
+}
+
+Machine Machine::load(std::string_view name_or_file) {
+  bool is_file = name_or_file.ends_with(".toml") || name_or_file.find('/') != std::string_view::npos;
+  fs::path path = is_file ? fs::path(name_or_file) : folder() / fmt::format("{}.toml", name_or_file);
+  if (!fs::is_regular_file(path))
+    throw MachineError(is_file ? fmt::format("machine file '{}' does not exist", name_or_file)
+                               : fmt::format("unknown machine '{}'; known machines are {}, or give the path of a .toml file", name_or_file,
+                                             fmt::join(shipped(), ", ")));
+  try {
+    Machine machine;
+    machine.name = path.stem();
+    Reader reader(path, toml::parse_file(path.string()));
+    read(machine, reader);
+    reader.refuse_unknown_keys();
+    return machine;
+  } catch (const toml::parse_error &error) {
+    throw MachineError(fmt::format("{}:{}: {}", path.string(), error.source().begin.line, error.description()));
+  }
+}
+
+}  // namespace dougong
