@@ -31,6 +31,8 @@ template <typename Access> static LogicalResult verifyAccess(Access op) {
 LogicalResult LoadOp::verify() {
   if (getFill() && getFill().getType() != getTileType().getElementType())
     return emitOpError("has a fill value whose type is not the tile's");
+  if (getStarts().size() != getModuli().size() || (isWrapped() && getModuli().size() != getStrides().size()))
+    return emitOpError("needs starts and moduli for all dimensions, or none");
   return verifyAccess(*this);
 }
 

@@ -53,21 +53,29 @@ def Dg_LoadOp : Dg_Op<"load", [AttrSizedOperandSegments]> {
     bounds) or give one index a dimension; they may lie outside [0, size], and an empty range reads nothing. Memory outside the bounds is never touched.
     `fill` absent means zero.
 
+    A dimension may wrap: where `moduli_d` is not 0, index i_d stands for `(starts_d + i_d) mod moduli_d` in the address (never in the
+    bounds). `starts` and `moduli` are either both empty or give one index a dimension.
+
     ```mlir
     %t = dg.load %base[%offset] strides [%s, %c1] lower [%c0, %c0] upper [%m, %n] fill %zero : f16
          : memref<?xf16> -> tensor<64x128xf16>
     ```
   }];
   let arguments = (ins Arg<Dg_GlobalMemory, "read", [MemRead]>:$base, Index:$offset, Dg_Index:$strides, Dg_Index:$lower, Dg_Index:$upper,
-                       Optional<AnyType>:$fill);
+                       Optional<AnyType>:$fill, Dg_Index:$starts, Dg_Index:$moduli);
   let results = (outs AnyStaticShapeTensor:$tile);
   let assemblyFormat = [{
     $base `[` $offset `]` `strides` `[` $strides `]` (`lower` `[` $lower^ `]` `upper` `[` $upper `]`)?
-    (`fill` $fill^ `:` type($fill))? attr-dict `:` type($base) `->` type($tile)
+    (`fill` $fill^ `:` type($fill))? (`starts` `[` $starts^ `]` `moduli` `[` $moduli `]`)? attr-dict `:` type($base) `->` type($tile)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$tile, "::mlir::Value":$base, "::mlir::Value":$offset, "::mlir::ValueRange":$strides,
+                                 "::mlir::ValueRange":$lower, "::mlir::ValueRange":$upper, CArg<"::mlir::Value", "{}">:$fill), [{
+    build($_builder, $_state, tile, base, offset, strides, lower, upper, fill, ::mlir::ValueRange(), ::mlir::ValueRange());
+  }]>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isBounded() { return !getLower().empty(); }
+    bool isWrapped() { return !getModuli().empty(); }
     ::mlir::RankedTensorType getTileType() { return ::mlir::cast<::mlir::RankedTensorType>(getTile().getType()); }
   }];
 }
