@@ -1,0 +1,227 @@
+// Operands, the fields of a record, and the encoding formats.
+//
+// A record's immediate fields hold the operand's value itself, with its low bits left out of the encoding where the operand is
+// scaled: a branch distance is `bits<13> imm` of which imm{12-1} are encoded. So the model's decoder collects the bits it finds, sets the others to
+// zero, and extends the sign from the operand's `Width` if it is `Signed`.
+
+// ---- Operands -------------------------------------------------------------------------------------------------------
+class ImmediateClass<string name> : AsmOperandClass {
+  let Name = name;
+  let RenderMethod = "addImmOperands";
+  let DiagnosticType = "Invalid" # name;
+}
+// An integer operand of `width` bits that is a multiple of `scale`. `symbolic`: an expression with a relocation may stand there.
+class Immediate<int width, bit signed, int scale, string diagnostic, ValueType type = i64> : Operand<type> {
+  int Width = width;
+  bit Signed = signed;
+  int Scale = scale;
+  string Diagnostic = diagnostic;
+  let ParserMatchClass = ImmediateClass<!if(signed, "SImm", "UImm") # width # !if(!gt(scale, 1), "Multiple" # scale, "")>;
+  let EncoderMethod = "getImmOpValue";
+  let DecoderMethod = !if(signed, "decodeSImm<", "decodeUImm<") # width # ">";
+  let OperandType = "OPERAND_IMMEDIATE";
+}
+class ParsedClass<string name> : ImmediateClass<name> { let ParserMethod = "parse" # name; }
+class Constant<int width, bit signed, int scale, string diagnostic>
+    : Immediate<width, signed, scale, diagnostic>,
+      ImmLeaf<i64, "return " # !if(!eq(width, 64), "true",
+                     !if(signed, "isInt<", "isUInt<") # width # ">(Imm)" # !if(!gt(scale, 1), " && Imm % " # scale # " == 0", "")) # ";">;
+
+def simm12 : Constant<12, 1, 1, "an integer from -2048 to 2047, or %lo or %pcrel_lo of a symbol">;
+def uimm6 : Constant<6, 0, 1, "an integer from 0 to 63">;
+def uimm5 : Constant<5, 0, 1, "an integer from 0 to 31">;
+def uimm2 : Constant<2, 0, 1, "an integer from 0 to 3">;
+def uimm1 : Constant<1, 0, 1, "0 or 1">;
+def queue : Constant<3, 0, 1, "a queue: an integer from 0 to 5"> { let ParserMatchClass = ImmediateClass<"Queue">; }
+def uimm20 : Immediate<20, 0, 1, "an integer from 0 to 1048575, or %hi or %pcrel_hi of a symbol">;
+def branch_target : Immediate<13, 1, 2, "a label or an even distance from -4096 to 4094", OtherVT> {
+  let PrintMethod = "printBranchTarget";
+  let OperandType = "OPERAND_PCREL";
+  let ParserMatchClass = ImmediateClass<"BranchTarget">;
+}
+def jump_target : Immediate<21, 1, 2, "a label or an even distance from -1048576 to 1048574", OtherVT> {
+  let PrintMethod = "printBranchTarget";
+  let OperandType = "OPERAND_PCREL";
+  let ParserMatchClass = ImmediateClass<"JumpTarget">;
+}
+def call_target : Operand<i64> { let ParserMatchClass = ImmediateClass<"CallTarget">; let EncoderMethod = "getImmOpValue"; }
+def bare_symbol : Operand<i64> { let ParserMatchClass = ImmediateClass<"BareSymbol">; }
+def any_constant : Operand<i64> { let ParserMatchClass = ImmediateClass<"AnyConstant">; }
+
+// Distances of vector accesses count 16 bytes, those of an element that is broadcast count elements.
+def vdistance : Constant<14, 1, 16, "a multiple of 16 from -8192 to 8176">;
+def distance4 : Constant<12, 1, 4, "a multiple of 4 from -2048 to 2044">;
+def distance2 : Constant<11, 1, 2, "an even integer from -1024 to 1022">;
+def distance1 : Constant<10, 1, 1, "an integer from -512 to 511">;
+
+class NamedOperand<string name, string diagnostic, int width> : Constant<width, 0, 1, diagnostic> {
+  let ParserMatchClass = ParsedClass<name>;
+  let PrintMethod = "print" # name;
+}
+def csr_number : NamedOperand<"ControlRegister", "the name of a control and status register, or its number from 0 to 4095", 12>;
+def fence_set : NamedOperand<"FenceSet", "a set of `i`, `o`, `r`, `w` in this order", 4>;
+// A rounding mode; left out, it is `dyn`: that of the frm register.
+def RoundingClass : ParsedClass<"Rounding"> {
+  let IsOptional = true;
+  let DefaultMethod = "defaultRounding";
+}
+def rounding : Immediate<3, 0, 1, "a rounding mode: rne, rtz, rdn, rup, rmm or dyn"> {
+  let ParserMatchClass = RoundingClass;
+  let PrintMethod = "printRounding";
+}
+
+// ---- Records --------------------------------------------------------------------------------------------------------
+// `assembly` are the mnemonic and the operands. What `semantics` may say stands in README.md.
+class DougongInst<dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics, list<dag> pattern = []>
+    : Instruction {
+  let Namespace = "Dougong";
+  let OutOperandList = outs;
+  let InOperandList = ins;
+  let AsmString = mnemonic # !if(!empty(operands), "", "\t" # operands);
+  let Pattern = pattern;
+  let Size = 4;
+  let hasSideEffects = 0;
+  let mayLoad = 0;
+  let mayStore = 0;
+  let SchedRW = [timing];
+  bits<32> Inst = 0;
+  bits<32> SoftFail = 0;
+  let DecoderNamespace = "Dougong";
+
+  string Mnemonic = mnemonic;
+  Unit ExecutionUnit = timing.ExecutionUnit;
+  int Latency = timing.Latency;
+  int Occupancy = timing.Occupancy;
+  string Documentation = doc;
+  string Semantics = semantics;
+
+  bits<7> Opcode = 0;
+  let Inst{6-0} = Opcode;
+}
+
+// The major opcodes in use.
+class Major<bits<7> value> { bits<7> Value = value; }
+def OpLoad : Major<0b0000011>;
+def OpFence : Major<0b0001111>;
+def OpImm : Major<0b0010011>;
+def OpAuipc : Major<0b0010111>;
+def OpImm32 : Major<0b0011011>;
+def OpStore : Major<0b0100011>;
+def OpAmo : Major<0b0101111>;
+def OpReg : Major<0b0110011>;
+def OpLui : Major<0b0110111>;
+def OpReg32 : Major<0b0111011>;
+def OpMadd : Major<0b1000011>;
+def OpMsub : Major<0b1000111>;
+def OpNmsub : Major<0b1001011>;
+def OpNmadd : Major<0b1001111>;
+def OpFloat : Major<0b1010011>;
+def OpBranch : Major<0b1100011>;
+def OpJalr : Major<0b1100111>;
+def OpJal : Major<0b1101111>;
+def OpSystem : Major<0b1110011>;
+def OpVector : Major<0x0B>;       // custom-0: up to two sources
+def OpVectorMemory : Major<0x2B>; // custom-1: vector loads and stores
+def OpVector4 : Major<0x5B>;      // custom-2: three sources
+def OpEngine : Major<0x7B>;       // custom-3: commands and flags
+
+// | 31 funct7 25 | 24 rs2 20 | 19 rs1 15 | 14 funct3 12 | 11 rd 7 | 6 opcode 0 |
+class FormatR<Major op, bits<7> funct7, bits<3> funct3, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics,
+              list<dag> pattern = []> : DougongInst<outs, ins, mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> rd;
+  bits<5> rs1;
+  bits<5> rs2;
+  let Opcode = op.Value;
+  let Inst{31-25} = funct7;
+  let Inst{24-20} = rs2;
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct3;
+  let Inst{11-7} = rd;
+}
+
+// | 31 imm[11:0] 20 | 19 rs1 15 | 14 funct3 12 | 11 rd 7 | 6 opcode 0 |
+class FormatI<Major op, bits<3> funct3, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics,
+              list<dag> pattern = []> : DougongInst<outs, ins, mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> rd;
+  bits<5> rs1;
+  bits<12> imm;
+  let Opcode = op.Value;
+  let Inst{31-20} = imm;
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct3;
+  let Inst{11-7} = rd;
+}
+
+// | 31 imm[11:5] 25 | 24 rs2 20 | 19 rs1 15 | 14 funct3 12 | 11 imm[4:0] 7 | 6 opcode 0 |
+class FormatS<Major op, bits<3> funct3, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics,
+              list<dag> pattern = []> : DougongInst<outs, ins, mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> rs1;
+  bits<5> rs2;
+  bits<12> imm;
+  let Opcode = op.Value;
+  let Inst{31-25} = imm{11-5};
+  let Inst{24-20} = rs2;
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct3;
+  let Inst{11-7} = imm{4-0};
+}
+
+// | 31 imm[12] | 30 imm[10:5] 25 | 24 rs2 20 | 19 rs1 15 | 14 funct3 12 | 11 imm[4:1] 8 | 7 imm[11] | 6 opcode 0 |
+class FormatB<bits<3> funct3, string mnemonic, string doc, string semantics>
+    : DougongInst<(outs), (ins GPR:$rs1, GPR:$rs2, branch_target:$imm), mnemonic, "$rs1, $rs2, $imm", Branch, doc, semantics> {
+  bits<5> rs1;
+  bits<5> rs2;
+  bits<13> imm;
+  let Opcode = OpBranch.Value;
+  let Inst{31} = imm{12};
+  let Inst{30-25} = imm{10-5};
+  let Inst{24-20} = rs2;
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct3;
+  let Inst{11-8} = imm{4-1};
+  let Inst{7} = imm{11};
+  let isBranch = 1;
+  let isTerminator = 1;
+}
+
+// | 31 imm[19:0] 12 | 11 rd 7 | 6 opcode 0 |
+class FormatU<Major op, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics>
+    : DougongInst<outs, ins, mnemonic, operands, timing, doc, semantics> {
+  bits<5> rd;
+  bits<20> imm;
+  let Opcode = op.Value;
+  let Inst{31-12} = imm;
+  let Inst{11-7} = rd;
+}
+
+// | 31 rs3 27 | 26 funct2 25 | 24 rs2 20 | 19 rs1 15 | 14 funct3 12 | 11 rd 7 | 6 opcode 0 |
+class FormatR4<Major op, bits<2> funct2, bits<3> funct3, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics,
+               list<dag> pattern = []> : DougongInst<outs, ins, mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> rd;
+  bits<5> rs1;
+  bits<5> rs2;
+  bits<5> rs3;
+  let Opcode = op.Value;
+  let Inst{31-27} = rs3;
+  let Inst{26-25} = funct2;
+  let Inst{24-20} = rs2;
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct3;
+  let Inst{11-7} = rd;
+}
+
+// What exists in assembly or before encoding only: expanded by the assembler's parser or by the encoder.
+class Pseudo<dag outs, dag ins, string mnemonic, string operands, list<dag> pattern = []> : Instruction {
+  let Namespace = "Dougong";
+  let OutOperandList = outs;
+  let InOperandList = ins;
+  let AsmString = mnemonic # !if(!empty(operands), "", "\t" # operands);
+  let Pattern = pattern;
+  let isPseudo = 1;
+  let isCodeGenOnly = 0;
+  let hasSideEffects = 0;
+  let mayLoad = 0;
+  let mayStore = 0;
+  let Size = 4;
+  let SchedRW = [Alu];
+}
