@@ -2,12 +2,12 @@
 //
 // The file, all numbers little-endian:
 //
-//   0    "DGX\n" , u32 version , u64 file bytes , u64 offset and u64 bytes of the description , u64 xxh3 of all from 48 on
-//   48   the constants, then the images, each starting at a multiple of 4096 (so that the file can be mapped), then the description
+//   0    "DGX\n" , u32 version , u64 file bytes , u64 offset , u64 bytes and u64 xxh3 of the description
+//   4096 the constants, then the images, each starting at a multiple of 4096 (so that the file can be mapped), then the description
 //
-// The description is CBOR: the structures below, field by field under their own names (`artifact.cc`), so that a version can
-// add a field without breaking older readers' error message. Loading checks everything that a launch relies on (sizes,
-// offsets, indices, types): a truncated, garbled or foreign file is an error that says what is wrong.
+// The description is CBOR: the structures below, field by field under their own names (`artifact.cc`); it has an xxh3 of each
+// other part. Loading checks the hashes and everything that a launch relies on (sizes, offsets, indices, types): a
+// truncated, garbled or foreign file is an error that says what is wrong.
 #pragma once
 #include "runtime/element_type.h"
 #include "runtime/status.h"

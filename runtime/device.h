@@ -28,14 +28,16 @@ struct Statistics {
   uint64_t launches = 0;
   uint64_t programs = 0;
   double host_seconds = 0;      // by the host's clock: what running (or simulating) took
-  bool timed = false;           // the device kept time: the next four are valid
+  bool timed = false;           // the device kept time: cycles, seconds, engines, stalls and energy are valid
   uint64_t cycles = 0;          // from the launch reaching the device to its last core being done
   double seconds = 0;           // cycles by the device's clock
-  std::map<std::string, Engine> engines;        // "tensor", "vector", "load 0", …
+  std::map<std::string, Engine> engines;        // "core" (issuing), "tensor", "drain", "load 0", …
+  std::map<std::string, uint64_t> stalls;       // of "core", by cause
   std::map<std::string, double> energy_joule;   // by part ("dram", "lm", "static", …); the total is their sum
   uint64_t instructions = 0;
   uint64_t tensor_macs = 0;     // multiply-adds the tensor engine did
-  uint64_t vector_operations = 0;
+  uint64_t tensor_int_macs = 0; // of these, on 8-bit integers
+  uint64_t vector_instructions = 0;
   std::map<std::string, uint64_t> bytes;        // by level and direction: "dram read", "dram written", "l2 read", "lm read", …
 
   void add(const Statistics &other);

@@ -5,6 +5,7 @@
 #pragma once
 #include "runtime/artifact.h"
 #include "runtime/device.h"
+#include <functional>
 
 namespace dougong {
 
@@ -38,6 +39,8 @@ class Executor {
   ~Executor();
 
   const Specialisation &specialisation() const;
+  const Artifact &artifact() const;
+  std::function<void(size_t done, size_t all)> progress;  // if set, called before each step and once after the last
   // Inputs in the order of the ports, of their types and shapes. One run at a time.
   llvm::Expected<std::vector<Tensor>> run(std::span<const Tensor> inputs, RunProfile *profile = nullptr);
 

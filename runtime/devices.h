@@ -1,0 +1,20 @@
+// The devices, one function each, and what they share.
+#pragma once
+#include "runtime/device.h"
+
+namespace dougong {
+
+struct NpuOptions {
+  std::string machine = "phone";
+  bool timing = false;
+  int cores = 0;  // 0: as many as the machine has
+};
+
+llvm::Expected<std::shared_ptr<Device>> open_null_device();                  // accepts all, computes nothing
+llvm::Expected<std::shared_ptr<Device>> open_cpu_device(unsigned threads);   // 0: one a hardware thread
+llvm::Expected<std::shared_ptr<Device>> open_npu_device(const NpuOptions &); // the device model
+
+// x * y * z, or an error if that is no sensible number.
+llvm::Expected<uint64_t> program_count(const std::array<uint64_t, 3> &grid);
+
+}  // namespace dougong

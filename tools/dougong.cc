@@ -1,0 +1,40 @@
+// `dougong SUBCOMMAND …`: the one program. This file is the table of contents; each subcommand is a file of its own.
+#include "tools/subcommand.h"
+#include <cstring>
+
+int devices_main(int argc, char **argv);
+
+static const struct {
+  const char *name, *summary;
+  SubcommandMain main;
+} subcommands[] = {
+    {"devices", "list the devices and machines that can be named", devices_main},
+};
+
+static void print_usage(FILE *stream) {
+  std::fprintf(stream, "usage: dougong SUBCOMMAND …\n\n");
+  for (const auto &subcommand : subcommands)
+    std::fprintf(stream, "  %-10s %s\n", subcommand.name, subcommand.summary);
+  std::fprintf(stream, "\n`dougong SUBCOMMAND --help` says more.\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return 2;
+  }
+  if (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h") || !std::strcmp(argv[1], "help")) {
+    print_usage(stdout);
+    return 0;
+  }
+  if (!std::strcmp(argv[1], "--version")) {
+    std::printf("dougong %s\n", DOUGONG_VERSION);
+    return 0;
+  }
+  for (const auto &subcommand : subcommands)
+    if (!std::strcmp(argv[1], subcommand.name))
+      return subcommand.main(argc - 1, argv + 1);
+  std::fprintf(stderr, "dougong: no subcommand '%s'\n\n", argv[1]);
+  print_usage(stderr);
+  return 2;
+}
