@@ -31,4 +31,4 @@ mlir::LogicalResult usePrecision(mlir::func::FuncOp main, mlir::FloatType storag
 // All results of a kernel are read by another kernel or returned; every kernel has at least one.
 mlir::LogicalResult formKernels(mlir::ModuleOp module);
 
-}  // namespace dougong
+} // namespace dougong
