@@ -278,7 +278,15 @@ LogicalResult usePrecision(func::FuncOp main, FloatType storage) {
   if (failed(fuseElementwise(main)))
     return failure();
   Rewriter(main, storage).run();
-  return fuseElementwise(main); // the conversions at the boundaries join their neighbours
+  if (failed(fuseElementwise(main))) // the conversions at the boundaries join their neighbours
+    return failure();
+  // Where a narrowing met a widening in one body, nothing is stored in between.
+  main.walk([&](arith::ExtFOp op) {
+    auto truncation = op.getIn().getDefiningOp<arith::TruncFOp>();
+    if (truncation && truncation.getIn().getType() == op.getType() && truncation.getType() == storage)
+      op.replaceAllUsesWith(truncation.getIn());
+  });
+  return success();
 }
 
 } // namespace dougong
