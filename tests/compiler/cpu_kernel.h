@@ -1,0 +1,82 @@
+// Compiles a kernel for the CPU and runs it in this process, for the tests and benchmarks of compiler/cpu.
+#pragma once
+#include "compiler/kernel.h"
+#include "isa/machine_layout.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/TargetSelect.h"
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+namespace dougong {
+
+class CpuKernel {
+ public:
+  using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
+
+  explicit CpuKernel(const std::string &text, size_t index = 0) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    registerKernelDialects(context);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    if (!module)
+      throw std::runtime_error("the kernel's text is not valid");
+    compiled = take(compileForCpu(*module));
+    jit = take(llvm::orc::LLJITBuilder().create());
+    jit->getMainJITDylib().addGenerator(
+        take(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
+    check(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(compiled.image)));
+    entry = take(jit->lookup(compiled.kernels.at(index).name)).toPtr<Entry>();
+    grid = compiled.kernels.at(index).grid;
+  }
+
+  // Runs the whole grid, program i on thread i modulo `threads`.
+  template <typename... Arguments> void operator()(Arguments... arguments) const { run({slot(arguments)...}, 1); }
+
+  void run(std::vector<uint64_t> slots, unsigned threads) const {
+    std::vector<uint64_t> launch = {uint64_t(grid[0]), uint64_t(grid[1]), uint64_t(grid[2])};
+    launch.insert(launch.end(), slots.begin(), slots.end());
+    auto *block = reinterpret_cast<const dg_launch *>(launch.data());
+    uint64_t programs = grid[0] * grid[1] * grid[2];
+    std::vector<std::thread> others;
+    for (unsigned t = 1; t < threads; ++t)
+      others.emplace_back([=, this] { entry(block, t, programs, threads); });
+    entry(block, 0, programs, threads);
+    for (std::thread &other : others)
+      other.join();
+  }
+
+  template <typename T> static uint64_t slot(T value) {
+    if constexpr (std::is_pointer_v<T>)
+      return reinterpret_cast<uint64_t>(value);
+    else if constexpr (std::is_same_v<T, float>)
+      return std::bit_cast<uint32_t>(value);
+    else if constexpr (std::is_same_v<T, double>)
+      return std::bit_cast<uint64_t>(value);
+    else
+      return uint64_t(value);
+  }
+
+  CompiledModule compiled;
+  std::array<int64_t, 3> grid{};
+  Entry entry = nullptr;
+
+ private:
+  static void check(llvm::Error error) {
+    if (error)
+      throw std::runtime_error(llvm::toString(std::move(error)));
+  }
+  template <typename T> static T take(llvm::Expected<T> value) {
+    if (!value)
+      check(value.takeError());
+    return std::move(*value);
+  }
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+}  // namespace dougong
