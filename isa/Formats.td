@@ -225,3 +225,52 @@ class Pseudo<dag outs, dag ins, string mnemonic, string operands, list<dag> patt
   let Size = 4;
   let SchedRW = [Alu];
 }
+
+// What has no meaning of its own but stands for another instruction with some operands fixed: lowered when code is emitted.
+class Stands<dag ins, dag result, list<dag> pattern = []> : Pseudo<(outs), ins, "", "", pattern>, PseudoInstExpansion<result> {
+  let isCodeGenOnly = 1;
+}
+
+// The vector formats. `D`, `A`, `B`, `C` are the places of the destination and the sources, whatever register class stands there; a mask
+// register uses the low 3 bits of its place.
+// | 31 funct7 25 | 24 B 20 | 19 A 15 | 14 funct3 12 | 11 D 7 | 6 opcode 0 |
+class FormatV<Major op, bits<7> funct7, bits<3> funct3, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics,
+              list<dag> pattern = []> : DougongInst<outs, ins, "dg." # mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> D = 0;
+  bits<5> A = 0;
+  bits<5> B = 0;
+  let Opcode = op.Value;
+  let Inst{31-25} = funct7;
+  let Inst{24-20} = B;
+  let Inst{19-15} = A;
+  let Inst{14-12} = funct3;
+  let Inst{11-7} = D;
+}
+// | 31 C 27 | 26 funct2 25 | 24 B 20 | 19 A 15 | 14 funct3 12 | 11 D 7 | 6 opcode 0 |
+class FormatV4<bits<5> funct, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics, list<dag> pattern = []>
+    : DougongInst<outs, ins, "dg." # mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> D = 0;
+  bits<5> A = 0;
+  bits<5> B = 0;
+  bits<5> C = 0;
+  let Opcode = OpVector4.Value;
+  let Inst{31-27} = C;
+  let Inst{26-25} = funct{4-3};
+  let Inst{24-20} = B;
+  let Inst{19-15} = A;
+  let Inst{14-12} = funct{2-0};
+  let Inst{11-7} = D;
+}
+// | 31 distance 22 | 21 funct[4:3] 20 | 19 rs1 15 | 14 funct[2:0] 12 | 11 D 7 | 6 opcode 0 |
+class FormatVM<bits<5> funct, dag outs, dag ins, string mnemonic, string operands, Timing timing, string doc, string semantics, list<dag> pattern = []>
+    : DougongInst<outs, ins, "dg." # mnemonic, operands, timing, doc, semantics, pattern> {
+  bits<5> D = 0;
+  bits<5> rs1;
+  bits<10> Distance = 0;
+  let Opcode = OpVectorMemory.Value;
+  let Inst{31-22} = Distance;
+  let Inst{21-20} = funct{4-3};
+  let Inst{19-15} = rs1;
+  let Inst{14-12} = funct{2-0};
+  let Inst{11-7} = D;
+}
