@@ -5,10 +5,11 @@
 // zero, and extends the sign from the operand's `Width` if it is `Signed`.
 
 // ---- Operands -------------------------------------------------------------------------------------------------------
-class ImmediateClass<string name> : AsmOperandClass {
+class ImmediateClass<string name, string diagnostic> : AsmOperandClass {
   let Name = name;
   let RenderMethod = "addImmOperands";
   let DiagnosticType = "Invalid" # name;
+  let DiagnosticString = "expected " # diagnostic;
 }
 // An integer operand of `width` bits that is a multiple of `scale`. `symbolic`: an expression with a relocation may stand there.
 class Immediate<int width, bit signed, int scale, string diagnostic, ValueType type = i64> : Operand<type> {
@@ -16,12 +17,12 @@ class Immediate<int width, bit signed, int scale, string diagnostic, ValueType t
   bit Signed = signed;
   int Scale = scale;
   string Diagnostic = diagnostic;
-  let ParserMatchClass = ImmediateClass<!if(signed, "SImm", "UImm") # width # !if(!gt(scale, 1), "Multiple" # scale, "")>;
+  let ParserMatchClass = ImmediateClass<!if(signed, "SImm", "UImm") # width # !if(!gt(scale, 1), "Multiple" # scale, ""), diagnostic>;
   let EncoderMethod = "getImmOpValue";
   let DecoderMethod = !if(signed, "decodeSImm<", "decodeUImm<") # width # ">";
   let OperandType = "OPERAND_IMMEDIATE";
 }
-class ParsedClass<string name> : ImmediateClass<name> { let ParserMethod = "parse" # name; }
+class ParsedClass<string name, string diagnostic> : ImmediateClass<name, diagnostic> { let ParserMethod = "parse" # name; }
 class Constant<int width, bit signed, int scale, string diagnostic>
     : Immediate<width, signed, scale, diagnostic>,
       ImmLeaf<i64, "return " # !if(!eq(width, 64), "true",
@@ -32,40 +33,42 @@ def uimm6 : Constant<6, 0, 1, "an integer from 0 to 63">;
 def uimm5 : Constant<5, 0, 1, "an integer from 0 to 31">;
 def uimm2 : Constant<2, 0, 1, "an integer from 0 to 3">;
 def uimm1 : Constant<1, 0, 1, "0 or 1">;
-def queue : Constant<3, 0, 1, "a queue: an integer from 0 to 5"> { let ParserMatchClass = ImmediateClass<"Queue">; }
+def queue : Constant<3, 0, 1, "a queue: an integer from 0 to 5"> { let ParserMatchClass = ImmediateClass<"Queue", Diagnostic>; }
 def uimm20 : Immediate<20, 0, 1, "an integer from 0 to 1048575, or %hi or %pcrel_hi of a symbol">;
 def branch_target : Immediate<13, 1, 2, "a label or an even distance from -4096 to 4094", OtherVT> {
   let PrintMethod = "printBranchTarget";
   let OperandType = "OPERAND_PCREL";
-  let ParserMatchClass = ImmediateClass<"BranchTarget">;
+  let ParserMatchClass = ImmediateClass<"BranchTarget", Diagnostic>;
 }
 def jump_target : Immediate<21, 1, 2, "a label or an even distance from -1048576 to 1048574", OtherVT> {
   let PrintMethod = "printBranchTarget";
   let OperandType = "OPERAND_PCREL";
-  let ParserMatchClass = ImmediateClass<"JumpTarget">;
+  let ParserMatchClass = ImmediateClass<"JumpTarget", Diagnostic>;
 }
-def call_target : Operand<i64> { let ParserMatchClass = ImmediateClass<"CallTarget">; let EncoderMethod = "getImmOpValue"; }
-def bare_symbol : Operand<i64> { let ParserMatchClass = ImmediateClass<"BareSymbol">; }
-def any_constant : Operand<i64> { let ParserMatchClass = ImmediateClass<"AnyConstant">; }
+def call_target : Operand<i64> { let ParserMatchClass = ImmediateClass<"CallTarget", "the name of a function">; let EncoderMethod = "getImmOpValue"; }
+def bare_symbol : Operand<i64> { let ParserMatchClass = ImmediateClass<"BareSymbol", "the name of a symbol">; }
+def any_constant : Operand<i64> { let ParserMatchClass = ImmediateClass<"AnyConstant", "an integer of 64 bits">; }
 
-// Distances of vector accesses count 16 bytes, those of an element that is broadcast count elements.
+// Distances of vector accesses count 16 bytes, those of an element that is broadcast count elements: in the encoding. The operand, in
+// assembly and in the compiler, is the distance in bytes.
 def vdistance : Constant<14, 1, 16, "a multiple of 16 from -8192 to 8176">;
 def distance4 : Constant<12, 1, 4, "a multiple of 4 from -2048 to 2044">;
 def distance2 : Constant<11, 1, 2, "an even integer from -1024 to 1022">;
 def distance1 : Constant<10, 1, 1, "an integer from -512 to 511">;
 
 class NamedOperand<string name, string diagnostic, int width> : Constant<width, 0, 1, diagnostic> {
-  let ParserMatchClass = ParsedClass<name>;
+  let ParserMatchClass = ParsedClass<name, diagnostic>;
   let PrintMethod = "print" # name;
 }
 def csr_number : NamedOperand<"ControlRegister", "the name of a control and status register, or its number from 0 to 4095", 12>;
 def fence_set : NamedOperand<"FenceSet", "a set of `i`, `o`, `r`, `w` in this order", 4>;
 // A rounding mode; left out, it is `dyn`: that of the frm register.
-def RoundingClass : ParsedClass<"Rounding"> {
+defvar roundings = "a rounding mode: rne, rtz, rdn, rup, rmm or dyn";
+def RoundingClass : ParsedClass<"Rounding", roundings> {
   let IsOptional = true;
   let DefaultMethod = "defaultRounding";
 }
-def rounding : Immediate<3, 0, 1, "a rounding mode: rne, rtz, rdn, rup, rmm or dyn"> {
+def rounding : Immediate<3, 0, 1, roundings> {
   let ParserMatchClass = RoundingClass;
   let PrintMethod = "printRounding";
 }
@@ -224,11 +227,6 @@ class Pseudo<dag outs, dag ins, string mnemonic, string operands, list<dag> patt
   let mayStore = 0;
   let Size = 4;
   let SchedRW = [Alu];
-}
-
-// What has no meaning of its own but stands for another instruction with some operands fixed: lowered when code is emitted.
-class Stands<dag ins, dag result, list<dag> pattern = []> : Pseudo<(outs), ins, "", "", pattern>, PseudoInstExpansion<result> {
-  let isCodeGenOnly = 1;
 }
 
 // The vector formats. `D`, `A`, `B`, `C` are the places of the destination and the sources, whatever register class stands there; a mask

@@ -32,8 +32,8 @@ def GPR : RegisterClass<"Dougong", [i64, f64, f32, f16, bf16], 64,
          X1, X0, X2, X3, X4)> {
   let Size = 64;
 }
-// 1024 bits; memory accesses want 16-byte alignment only.
-def VR : RegisterClass<"Dougong", [v32f32, v32i32, v64f16, v64bf16, v64i16, v128i8, v16i64, v16f64], 128, (sequence "V%u", 0, 31)> {
+// 1024 bits (of 32 narrow lanes, the low part); memory accesses want 16-byte alignment only.
+def VR : RegisterClass<"Dougong", [v32f32, v32i32, v32f16, v32bf16, v32i16, v32i8, v64f16, v64bf16, v64i16, v128i8, v16i64, v16f64], 128, (sequence "V%u", 0, 31)> {
   let Size = 1024;
 }
 // One bit a lane: lane i of an operation on 32 lanes is bit i.

@@ -447,15 +447,8 @@ foreach t = ["s", "d"] in {
   def : InstAlias<"fgt." # t # " $rd, $rs, $rt", (!cast<Instruction>("FLT_" # T) GPR:$rd, GPR:$rt, GPR:$rs), 0>;
   def : InstAlias<"fge." # t # " $rd, $rs, $rt", (!cast<Instruction>("FLE_" # T) GPR:$rd, GPR:$rt, GPR:$rs), 0>;
 }
-
-// ---- What code generation uses in their place -----------------------------------------------------------------------
-let isBranch = 1, isTerminator = 1, isBarrier = 1 in
-def PseudoBR : Stands<(ins jump_target:$imm), (JAL X0, jump_target:$imm)>;
-let isBranch = 1, isTerminator = 1, isBarrier = 1, isIndirectBranch = 1 in
-def PseudoBRIND : Stands<(ins GPR:$rs1, simm12:$imm), (JALR X0, GPR:$rs1, simm12:$imm)>;
-let isReturn = 1, isTerminator = 1, isBarrier = 1 in
-def PseudoRET : Stands<(ins), (JALR X0, X1, 0)>;
-let isCall = 1, Defs = [X1] in
-def PseudoCALLIndirect : Stands<(ins GPR:$rs1), (JALR X1, GPR:$rs1, 0)>;
-let isCall = 1, isReturn = 1, isTerminator = 1, isBarrier = 1 in
-def PseudoTAILIndirect : Stands<(ins GPR:$rs1), (JALR X0, GPR:$rs1, 0)>;
+// No distance.
+foreach m = ["LB", "LH", "LW", "LD", "LBU", "LHU", "LWU"] in
+  def : InstAlias<!tolower(m) # " $rd, (${rs1})", (!cast<Instruction>(m) GPR:$rd, GPR:$rs1, 0), 0>;
+foreach m = ["SB", "SH", "SW", "SD"] in
+  def : InstAlias<!tolower(m) # " $rs2, (${rs1})", (!cast<Instruction>(m) GPR:$rs2, GPR:$rs1, 0), 0>;
