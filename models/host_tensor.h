@@ -1,0 +1,41 @@
+// What the importer does to tensors whose data it knows (weights, shapes): reading elements whatever their type, and moving them.
+#pragma once
+#include "runtime/executor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace dougong::models {
+
+using Shape = std::vector<int64_t>;
+
+inline bool is_float(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::F16 || type == ElementType::BF16;
+}
+inline bool is_half(ElementType type) { return type == ElementType::F16 || type == ElementType::BF16; }
+inline bool is_unsigned(ElementType type) { return type >= ElementType::U8 && type <= ElementType::Bool; }
+inline bool is_integer(ElementType type) { return !is_float(type) && type != ElementType::Bool; }
+
+// Element `i` in row-major order. An integer of a float is truncated.
+double real_at(const Tensor &tensor, int64_t i);
+int64_t integer_at(const Tensor &tensor, int64_t i);
+void set_real(Tensor &tensor, int64_t i, double value);
+void set_integer(Tensor &tensor, int64_t i, int64_t value);
+
+std::vector<int64_t> integers_of(const Tensor &tensor);
+std::vector<double> reals_of(const Tensor &tensor);
+Tensor tensor_of(ElementType type, Shape shape, llvm::ArrayRef<double> values);
+Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values);  // rank 1, i64
+
+bool all_equal(const Tensor &tensor);  // and not empty
+
+// A tensor of `shape` whose element at each index is `source`'s at the row-major position that `from` gives.
+Tensor rearranged(const Tensor &source, const Shape &shape, llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> from);
+Tensor transposed(const Tensor &source, llvm::ArrayRef<int64_t> permutation);
+Tensor with_shape(Tensor tensor, Shape shape);
+Tensor converted(const Tensor &source, ElementType type);
+
+std::vector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> shape);
+// Steps `index` to the next one in row-major order; false after the last.
+bool next_index(std::vector<int64_t> &index, llvm::ArrayRef<int64_t> shape);
+
+}  // namespace dougong::models
