@@ -89,6 +89,7 @@ LogicalResult compileKernel(func::FuncOp kernel, const cpu::Registers &registers
   passes.addPass(createCSEPass());
   if (failed(passes.run(kernel)))
     return failure();
+  cpu::formNests(kernel, registers);
   return cpu::makeEntry(kernel, graph);
 }
 

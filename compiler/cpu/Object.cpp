@@ -54,20 +54,23 @@ bool hasPolynomial(StringRef name) {
                             name);
 }
 
-LogicalResult simplifyMath(ModuleOp module) {
+// What has no instruction → what has.
+LogicalResult expandOperations(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
   math::populateExpansionPatterns(patterns, {"rsqrt", "exp2", "clampf", "sinh", "cosh"});
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateExpandBFloat16Patterns(patterns);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
 }
 }  // namespace
 
 LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
-  if (failed(simplifyMath(module)))
+  if (failed(expandOperations(module)))
     return failure();
   PassManager passes(context);
   passes.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
@@ -75,7 +78,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   if (failed(passes.run(module)))
     return failure();
   // Bodies of linalg operations became scalar code just now.
-  if (failed(simplifyMath(module)))
+  if (failed(expandOperations(module)))
     return failure();
 
   LowerToLLVMOptions options(context);
