@@ -1,0 +1,174 @@
+// Pointers, loads and stores. An access whose offsets are affine and whose mask is a box becomes one dg.load or dg.store;
+// any other becomes a gather or a scatter.
+#include "language/Emitter.h"
+
+using namespace mlir;
+using namespace dougong::language;
+
+Pointer Emitter::advance(const Pointer &pointer, const Term &by, bool backwards) {
+  if (!by.isNumber() || by.kind == Term::Real || (by.kind == Term::Tiled && !by.tile.type.isInt()))
+    fail(fmt::format("a pointer moves by integers, not by {}", by.describe()));
+  Term offset = Term::of(pointer.offset);
+  Term step = by.kind == Term::Tiled && by.tile.type.bits < 64 && !by.tile.affine ? Term::of(cast(by.tile, {DType::Int, 64})) : by;
+  Term moved = binary(backwards ? "-" : "+", offset, step);
+  Pointer out = pointer;
+  out.offset = toTile(moved);
+  out.offset.type = {DType::Int, 64};
+  return out;
+}
+
+// The structured form of an access, if it has one.
+std::optional<Emitter::Window> Emitter::window(const Pointer &pointer, const Tile *mask) {
+  const Tile &offset = pointer.offset;
+  std::optional<Affine> affine = affineOf(offset);
+  if (!affine || (mask && !mask->box && !(mask->shape.empty())))
+    return std::nullopt;
+  Window w;
+  w.base = pointer.base;
+  w.offset = affine->base ? affine->base : index(0);
+  Shape shape = offset.shape.empty() ? Shape{1} : offset.shape;
+  bool wrapped = false;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    mlir::Value stride = offset.shape.empty() ? mlir::Value() : affine->strides[d];
+    w.strides.push_back(stride ? stride : index(0));
+    bool wraps = !offset.shape.empty() && affine->moduli[d];
+    wrapped |= wraps;
+    w.starts.push_back(wraps ? affine->starts[d] : index(0));
+    w.moduli.push_back(wraps ? affine->moduli[d] : index(0));
+  }
+  if (!wrapped) {
+    w.starts.clear();
+    w.moduli.clear();
+  }
+  if (!mask)
+    return w;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    mlir::Value lower = mask->box ? mask->box->lower[d] : mlir::Value(), upper = mask->box ? mask->box->upper[d] : mlir::Value();
+    w.lower.push_back(lower ? lower : index(0));
+    w.upper.push_back(upper ? upper : index(shape[d]));
+  }
+  if (mask->shape.empty()) // a scalar condition: all or nothing
+    w.upper[0] = make<arith::SelectOp>(tensor(*mask), w.upper[0], index(0));
+  return w;
+}
+
+Tile Emitter::memoryForm(const Tile &tile, bool toMemory) {
+  if (!tile.type.isBool())
+    return tile;
+  return toMemory ? cast(tile, {DType::UInt, 8}) : tile;
+}
+
+Tile Emitter::loadWindow(const Window &w, DType type, const Shape &shape, mlir::Value fill) {
+  DType stored = type.isBool() ? DType{DType::UInt, 8} : type;
+  Shape tileShape = shape.empty() ? Shape{1} : shape;
+  mlir::Value tile = dg::LoadOp::create(builder, loc, typeOf(stored, tileShape), w.base, w.offset, w.strides, w.lower, w.upper, fill, w.starts, w.moduli);
+  if (shape.empty())
+    tile = tensor::ExtractOp::create(builder, loc, tile, ValueRange{index(0)});
+  return cast(Tile{stored, shape, tile, {}, {}}, type);
+}
+
+void Emitter::storeWindow(const Window &w, const Tile &tile) {
+  Tile stored = memoryForm(tile, true);
+  mlir::Value value = tensor(stored);
+  if (tile.shape.empty())
+    value = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({1}, value.getType()), value);
+  if (!w.moduli.empty())
+    fail("a store through offsets taken modulo an extent may write an element twice; store with a mask instead");
+  dg::StoreOp::create(builder, loc, value, w.base, w.offset, w.strides, w.lower, w.upper);
+}
+
+Term Emitter::load(const Pointer &pointer, const Term &mask, const Term &other) {
+  if (other.kind != Term::None && mask.kind == Term::None)
+    fail("tl.load takes 'other' only together with 'mask'");
+  const Shape &shape = pointer.offset.shape;
+  std::optional<Tile> m;
+  if (mask.kind != Term::None) {
+    if (std::optional<bool> now = known(mask); now && *now)
+      m = std::nullopt;
+    else
+      m = cast(toTile(mask), {DType::Int, 1});
+  }
+  Pointer p = pointer;
+  if (m && m->shape.size() > shape.size())
+    p.offset = broadcast(p.offset, m->shape);
+  if (m && !m->shape.empty())
+    m = broadcast(*m, p.offset.shape);
+  DType type = pointer.pointee;
+  bool scalarOther = other.kind == Term::None || other.isConstant() || (other.kind == Term::Tiled && other.tile.shape.empty());
+  if (std::optional<Window> w = window(p, m ? &*m : nullptr)) {
+    DType stored = type.isBool() ? DType{DType::UInt, 8} : type;
+    mlir::Value fill = other.kind != Term::None && scalarOther ? cast(toTile(other, stored), stored).value : mlir::Value();
+    Tile tile = loadWindow(*w, type, p.offset.shape, fill);
+    if (!scalarOther) {
+      Tile instead = broadcast(cast(other.tile, type), tile.shape);
+      tile.value = make<arith::SelectOp>(tensor(broadcast(*m, tile.shape)), tensor(tile), tensor(instead));
+    }
+    return Term::of(tile);
+  }
+  Shape full = p.offset.shape.empty() ? Shape{1} : p.offset.shape;
+  DType stored = type.isBool() ? DType{DType::UInt, 8} : type;
+  mlir::Value maskTensor = m ? tensor(broadcast(*m, full)) : mlir::Value();
+  mlir::Value otherTensor = other.kind == Term::None ? mlir::Value() : tensor(broadcast(cast(toTile(other, stored), stored), full));
+  mlir::Value tile = dg::GatherOp::create(builder, loc, typeOf(stored, full), p.base, tensor(broadcast(p.offset, full)), maskTensor, otherTensor);
+  if (p.offset.shape.empty())
+    tile = tensor::ExtractOp::create(builder, loc, tile, ValueRange{index(0)});
+  return Term::of(cast(Tile{stored, p.offset.shape, tile, {}, {}}, type));
+}
+
+void Emitter::store(const Pointer &pointer, const Term &value, const Term &mask) {
+  Tile tile = cast(toTile(value, pointer.pointee), pointer.pointee);
+  Pointer p = pointer;
+  if (commonShape(tile.shape, p.offset.shape) != p.offset.shape)
+    p.offset = broadcast(p.offset, commonShape(tile.shape, p.offset.shape));
+  tile = broadcast(tile, p.offset.shape);
+  std::optional<Tile> m;
+  std::optional<bool> now = mask.kind == Term::None ? std::optional(true) : known(mask);
+  if (!now || !*now) {
+    m = cast(toTile(mask), {DType::Int, 1});
+    if (!m->shape.empty())
+      m = broadcast(*m, p.offset.shape);
+  }
+  if (std::optional<Window> w = window(p, m ? &*m : nullptr); w && w->moduli.empty())
+    return storeWindow(*w, tile);
+  Shape full = p.offset.shape.empty() ? Shape{1} : p.offset.shape;
+  mlir::Value maskTensor = m ? tensor(broadcast(*m, full)) : mlir::Value();
+  dg::ScatterOp::create(builder, loc, tensor(memoryForm(broadcast(tile, full), true)), p.base, tensor(broadcast(p.offset, full)), maskTensor);
+}
+
+// --- block pointers and descriptors
+
+Emitter::Window Emitter::windowOf(const BlockPointer &p, const Term &checked) {
+  Window w;
+  w.base = p.base.base;
+  w.offset = affineOf(p.base.offset)->base;
+  std::vector<bool> check(p.block.size(), p.checksAlways);
+  if (checked.kind == Term::Tuple)
+    for (const Term &axis : checked.items) {
+      int64_t d = constantInt(axis, "an axis of boundary_check");
+      if (d < 0 || d >= int64_t(check.size()))
+        fail(fmt::format("boundary_check names axis {} of a block pointer of rank {}", d, check.size()));
+      check[size_t(d)] = true;
+    }
+  bool any = llvm::is_contained(check, true);
+  for (size_t d = 0; d < p.block.size(); ++d) {
+    w.offset = add(w.offset, multiply(p.offsets[d], p.strides[d]));
+    w.strides.push_back(p.strides[d]);
+    if (any) {
+      w.lower.push_back(check[d] ? subtract(index(0), p.offsets[d]) : index(0));
+      w.upper.push_back(check[d] ? subtract(p.extents[d], p.offsets[d]) : index(p.block[d]));
+    }
+  }
+  return w;
+}
+
+Term Emitter::loadBlock(const BlockPointer &p, const Term &checked, bool padNan) {
+  mlir::Value fill;
+  if (padNan)
+    fill = constantTile(Term::of(double(NAN)), p.base.pointee).value;
+  return Term::of(loadWindow(windowOf(p, checked), p.base.pointee, p.block, fill));
+}
+
+void Emitter::storeBlock(const BlockPointer &p, const Term &value, const Term &checked) {
+  Tile tile = broadcast(cast(toTile(value, p.base.pointee), p.base.pointee), p.block);
+  storeWindow(windowOf(p, checked), tile);
+}
