@@ -153,7 +153,7 @@ std::string RunReport::text(size_t slowest) const {
   return out;
 }
 
-static nlohmann::json to_json(const Statistics &s) {
+nlohmann::json to_json(const Statistics &s) {
   nlohmann::json engines = nlohmann::json::object();
   for (auto &[engine, time] : s.engines)
     engines[engine] = {{"busy_cycles", time.busy}, {"stalled_cycles", time.stalled}, {"idle_cycles", time.idle}};

@@ -14,6 +14,8 @@ struct Machine;
 enum class Roof : uint8_t { TensorPeak, VectorPeak, Dram, L2, Host };  // Host: it ran on the CPU
 std::string_view name(Roof roof);
 
+nlohmann::json to_json(const Statistics &statistics);
+
 struct StepReport {
   std::string name;
   std::vector<std::string> nodes;

@@ -1,0 +1,77 @@
+// See model_arguments.h.
+#include "tools/model_arguments.h"
+#include <charconv>
+#include <fmt/ranges.h>
+
+namespace dougong {
+
+void add_session_options(CLI::App &app, models::SessionOptions &options) {
+  app.add_option("--device", options.device, "npu, cpu, or auto: whichever suits each operator")->check(CLI::IsMember({"npu", "cpu", "auto"}))->capture_default_str();
+  app.add_option("--machine", options.machine, "the NPU's machine: a name that `dougong devices` lists, or a file")->capture_default_str();
+  app.add_flag("--timing", options.timing, "the NPU's model keeps time: cycles, stalls, energy");
+  app.add_option("--cores", options.cores, "cores of the NPU to use")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "threads of the CPU to use")->check(CLI::Range(1, 1024));
+  app.add_flag("!--no-cache", options.cache, "compile anew, and leave nothing in the cache");
+}
+
+llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::string &text, const char *what) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return fail(Status::Invalid, "'{}': this wants {}", text, what);
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const std::vector<std::string> &texts) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const std::string &text : texts) {
+    auto parts = split_assignment(text, "NAME=SHAPE, such as x=1x3x640x640");
+    if (!parts)
+      return parts.takeError();
+    std::vector<int64_t> &shape = shapes[parts->first];
+    const char *at = parts->second.data(), *end = at + parts->second.size();
+    for (;;) {
+      int64_t extent = 0;
+      auto [next, error] = std::from_chars(at, end, extent);
+      if (error != std::errc() || extent < 0 || (next != end && *next != 'x'))
+        return fail(Status::Invalid, "'{}': '{}' is no shape; a shape is whole numbers with x between them, such as 1x3x640x640", text, parts->second);
+      shape.push_back(extent);
+      if (next == end)
+        break;
+      at = next + 1;
+    }
+  }
+  return shapes;
+}
+
+int report_failure(const char *subcommand, llvm::Error error) {
+  auto [code, text] = explain(std::move(error));
+  std::fprintf(stderr, "dougong %s: %s\n", subcommand, text.c_str());
+  return exit_status(code);
+}
+
+std::string port_text(const models::SessionPort &port) {
+  std::vector<std::string> extents;
+  for (size_t d = 0; d < port.shape.size(); ++d)
+    extents.push_back(port.shape[d] >= 0                                                             ? std::to_string(port.shape[d])
+                      : d < port.dimension_names.size() && !port.dimension_names[d].empty() ? port.dimension_names[d]
+                                                                                                     : "?");
+  return fmt::format("{} {} [{}]", port.name, name(port.type), fmt::join(extents, ", "));
+}
+
+llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port, const std::map<std::string, std::vector<int64_t>> &shapes) {
+  auto given = shapes.find(port.name);
+  bool open = std::any_of(port.shape.begin(), port.shape.end(), [](int64_t extent) { return extent < 0; });
+  if (given == shapes.end()) {
+    if (open)
+      return fail(Status::Invalid, "input {} leaves dimensions open; say which with --shape {}=…", port_text(port), port.name);
+    return port.shape;
+  }
+  bool fits = given->second.size() == port.shape.size();
+  for (size_t d = 0; fits && d < port.shape.size(); ++d)
+    fits = port.shape[d] < 0 || port.shape[d] == given->second[d];
+  if (!fits)
+    return fail(Status::Invalid, "--shape {}={}: the model's input is {}", port.name, shape_text(given->second), port_text(port));
+  return given->second;
+}
+
+}  // namespace dougong

@@ -1,0 +1,27 @@
+// What `run`, `compile`, `explain` and `test-onnx` have in common: the options of a session, shapes, and how they fail.
+#pragma once
+#include "models/session.h"
+#include "tools/progress.h"
+#include "tools/subcommand.h"
+
+namespace dougong {
+
+// Adds --device, --machine, --timing, --cores, --threads and --no-cache.
+void add_session_options(CLI::App &app, models::SessionOptions &options);
+
+// "name=1x3x640x640", any number of them → shapes by name.
+llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const std::vector<std::string> &texts);
+
+// "name=value" → both.
+llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::string &text, const char *what);
+
+// Prints the error as the subcommand's and returns the exit status for it.
+int report_failure(const char *subcommand, llvm::Error error);
+
+// The input's shape with its open dimensions taken from `shapes`. An error names the input and shows what to add.
+llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port, const std::map<std::string, std::vector<int64_t>> &shapes);
+
+// "x f32 [N, 3, 640, 640]"
+std::string port_text(const models::SessionPort &port);
+
+}  // namespace dougong
