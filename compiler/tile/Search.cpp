@@ -1,0 +1,266 @@
+// The choice of tile sizes: every combination of a few sizes a dimension is planned and priced, and the cheapest is taken.
+#include "compiler/tile/Search.h"
+#include "machines/machine.h"
+#include "llvm/Support/MathExtras.h"
+#include <set>
+
+using namespace mlir;
+
+namespace dougong {
+
+static constexpr int64_t lanes = 32;
+static constexpr int64_t reservedBytes = 24 * 1024; // stack, descriptors, constants
+static constexpr double programCycles = 200;        // to set up a program, and an iteration of a loop inside of it
+static constexpr double lostOverlap = 0.15;         // of the work of engines that are not the bottleneck
+
+// Bytes of a tile in LM, whose rows are padded to whole vectors.
+static int64_t localBytes(RankedTensorType type) {
+  int64_t bits = std::max<int64_t>(8, type.getElementTypeBitWidth()), n = bits / 8;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    n *= dim + 1 == type.getRank() ? llvm::alignTo(type.getDimSize(dim), lanes) : type.getDimSize(dim);
+  return std::max<int64_t>(n, 128);
+}
+
+static int64_t bytes(RankedTensorType type) { return type.getNumElements() * std::max<int64_t>(8, type.getElementTypeBitWidth()) / 8; }
+
+// The longest run of a box that is contiguous in memory, in elements.
+static int64_t contiguousRun(const Node &load) {
+  int64_t run = 1;
+  for (int dim = int(load.box.rank()) - 1; dim >= 0; --dim) {
+    if (load.view.strides[dim] != run && load.box.sizes[dim] != 1)
+      break;
+    run *= load.box.sizes[dim];
+    if (load.box.sizes[dim] != load.view.shape[dim])
+      break;
+  }
+  return run;
+}
+
+static double dmaCycles(int64_t bytes, int64_t run, int64_t elementBytes, const Machine &machine) {
+  double runs = double(bytes) / double(run * elementBytes);
+  return runs * llvm::divideCeil(run * elementBytes, machine.dma.bytes_per_cycle) + machine.dma.startup_cycles;
+}
+
+// Vector instructions of an operation's body for 32 elements; transcendental ones and division take several.
+static double bodyCycles(linalg::LinalgOp op) {
+  double arithmetic = 0;
+  op.getBlock()->walk([&](Operation *each) {
+    if (isa<arith::DivFOp, math::ExpOp, math::SqrtOp, math::TanhOp, math::ErfOp, math::LogOp, math::PowFOp>(each))
+      arithmetic += 8;
+    else if (!isa<arith::ConstantOp, linalg::YieldOp, arith::ExtFOp, arith::TruncFOp>(each))
+      arithmetic += 1;
+  });
+  return std::max(arithmetic / 2, double(op->getNumOperands()));
+}
+
+Cost costOf(const Plan &plan, const Machine &machine) {
+  double load = 0, tensor = 0, drain = 0, vector = 0, store = 0, overhead = programCycles;
+  int64_t local = 0, accumulators = 0;
+  double f16Step = 1 / machine.tensor.f16_rate;
+  for (const Node &node : plan.nodes) {
+    double times = node.reduced ? double(plan.trips) : 1;
+    if (node.kind == Node::Kind::Load) {
+      int64_t run = contiguousRun(node);
+      load += times * dmaCycles(bytes(node.type), run, std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
+      local += 2 * localBytes(node.type);
+    } else if (node.kind == Node::Kind::Mask || node.kind == Node::Kind::Reshape) {
+      vector += times * double(localBytes(node.type)) / 64;
+      local += localBytes(node.type);
+    } else if (node.kind == Node::Kind::Compute && !isa<linalg::FillOp>(node.op)) {
+      auto op = cast<linalg::LinalgOp>(node.op);
+      if (isTensorWork(op)) {
+        int64_t n = node.type.getShape().empty() ? 1 : node.type.getShape().back(), m = node.type.getNumElements() / n;
+        int64_t k = node.box.elements() / node.type.getNumElements();
+        tensor += times * (double(llvm::divideCeil(m, machine.tensor.rows)) * llvm::divideCeil(n, machine.tensor.columns) * k * f16Step +
+                           machine.tensor.startup_cycles);
+        drain += double(m * n * 4) / machine.tensor.drain_bytes_per_cycle + machine.tensor.drain_startup_cycles;
+        accumulators += 2 * m * n * 4;
+        local += localBytes(node.type);
+      } else {
+        int64_t innermost = node.box.sizes.empty() ? 1 : node.box.sizes.back();
+        // A reduction over a window runs over channels, which are not its last loop.
+        if (op.getNumReductionLoops() && !node.type.getShape().empty())
+          innermost = std::max(innermost, node.type.getShape().back());
+        double rows = double(node.box.elements()) / double(innermost);
+        vector += times * (rows * llvm::divideCeil(innermost, lanes) * bodyCycles(op) + rows * 0.5);
+        local += localBytes(node.type);
+      }
+    }
+    overhead += node.kind == Node::Kind::Load || node.kind == Node::Kind::Compute ? times * 20 : 0;
+  }
+  for (const Store &each : plan.stores) {
+    auto type = plan.nodes[each.node.first].type;
+    int64_t run = type.getShape().empty() ? 1 : type.getShape().back();
+    store += dmaCycles(bytes(type), run, std::max(1u, type.getElementTypeBitWidth() / 8), machine);
+    local += localBytes(type); // a second slot
+  }
+  double busiest = std::max({load, tensor, vector + drain, store}), sum = load + tensor + vector + drain + store;
+  double program = busiest + lostOverlap * (sum - busiest) + overhead;
+  int64_t programs = plan.grid[0] * plan.grid[1] * plan.grid[2];
+  double rounds = double(llvm::divideCeil(programs, machine.device.cores));
+  return {rounds * program + load + vector + store, local, accumulators};
+}
+
+// A few sizes for a dimension of this extent: all of it, even parts, powers of two.
+static SmallVector<int64_t> sizesFor(int64_t extent, bool innermost, const Machine &machine) {
+  std::set<int64_t> sizes{extent};
+  int64_t grain = innermost ? lanes : extent > 1024 ? 8 : 1;
+  auto add = [&](int64_t size) {
+    size = llvm::alignTo(size, grain);
+    if (size > 0 && size < extent)
+      sizes.insert(size);
+  };
+  for (int64_t parts : {2, 3, 4, 5, 6, 8, 10, 16, 20, 32})
+    add(llvm::divideCeil(extent, parts));
+  if (extent > 64)
+    for (int64_t rounds : {1, 2, 3, 4, 6, 8, 12})
+      add(llvm::divideCeil(extent, rounds * machine.device.cores));
+  for (int64_t size = innermost ? lanes : 1; size <= 4096; size *= 2)
+    if (extent / size <= 4096)
+      add(size);
+  return SmallVector<int64_t>(sizes.begin(), sizes.end());
+}
+
+namespace {
+
+class Search {
+public:
+  Search(func::FuncOp kernel, const Machine &machine, double budget, Plan &best)
+      : kernel(kernel), machine(machine), domain(domainOf(kernel)), best(best) {
+    localLimit = int64_t(double(machine.lm_bytes() - reservedBytes) * budget);
+    accumulatorLimit = int64_t(double(machine.acc_bytes()) * budget);
+  }
+
+  bool run() {
+    SmallVector<SmallVector<int64_t>> sizes;
+    for (auto [dim, extent] : llvm::enumerate(domain.extents))
+      sizes.push_back(domain.tileable[dim] ? sizesFor(extent, dim + 1 == domain.extents.size(), machine) : SmallVector<int64_t>{extent});
+    thin(sizes);
+    Choice choice;
+    every(sizes, choice);
+    for (const auto &[op, loop, chunk] : reductionTiles()) {
+      Choice reduced;
+      reduced.reducedOp = op, reduced.reducedLoop = loop, reduced.reducedChunk = chunk;
+      every(sizes, reduced);
+    }
+    return found;
+  }
+
+private:
+  // Not more combinations than a few milliseconds allow: every other size of the dimension that has most.
+  static void thin(SmallVector<SmallVector<int64_t>> &sizes) {
+    auto combinations = [&] {
+      size_t n = 1;
+      for (const auto &each : sizes)
+        n *= each.size();
+      return n;
+    };
+    while (combinations() > 1500) {
+      auto &most = *llvm::max_element(sizes, [](auto &a, auto &b) { return a.size() < b.size(); });
+      SmallVector<int64_t> half;
+      for (size_t i = most.size() % 2 ? 0 : 1; i < most.size(); i += 2) // the last one, the whole extent, stays
+        half.push_back(most[i]);
+      most = half;
+    }
+  }
+
+  void every(ArrayRef<SmallVector<int64_t>> sizes, Choice &choice) {
+    size_t dim = choice.tile.size();
+    if (dim == sizes.size()) {
+      attempt(choice);
+      return;
+    }
+    for (int64_t size : sizes[dim]) {
+      choice.tile.push_back(size);
+      every(sizes, choice);
+      choice.tile.pop_back();
+    }
+  }
+
+  void attempt(Choice choice) {
+    SmallVector<unsigned> tiled;
+    int64_t elements = 1;
+    for (auto [dim, extent] : llvm::enumerate(domain.extents)) {
+      if (choice.tile[dim] < extent)
+        tiled.push_back(dim);
+      elements *= choice.tile[dim];
+    }
+    if (tiled.size() > programAxes || elements > localLimit)
+      return;
+    // The innermost dimension changes last, so that programs in a row share the columns of a contraction's weights.
+    choice.axis.assign(domain.extents.size(), -1);
+    int axis = 0;
+    bool innermostLast = !tiled.empty() && tiled.back() + 1 == domain.extents.size();
+    for (unsigned dim : llvm::reverse(innermostLast ? ArrayRef(tiled).drop_back() : ArrayRef(tiled)))
+      choice.axis[dim] = axis++;
+    if (innermostLast)
+      choice.axis[tiled.back()] = axis;
+    Plan plan;
+    if (!makePlan(kernel, choice, plan)) {
+      if (!found)
+        best.refused = plan.refused, best.reason = plan.reason;
+      return;
+    }
+    Cost cost = costOf(plan, machine);
+    if (cost.localBytes > localLimit || cost.accumulatorBytes > accumulatorLimit) {
+      if (!found && cost.localBytes < leastBytes) {
+        leastBytes = cost.localBytes;
+        best.refused = kernel;
+        best.reason = "its smallest tiles take " + std::to_string(cost.localBytes) + " bytes of local memory and " +
+                      std::to_string(cost.accumulatorBytes) + " of accumulators, and there are " + std::to_string(localLimit) + " and " +
+                      std::to_string(accumulatorLimit);
+      }
+      return;
+    }
+    if (found && cost.cycles >= leastCycles)
+      return;
+    found = true;
+    leastCycles = cost.cycles;
+    best = std::move(plan);
+  }
+
+  // Loops of large reductions, and chunks that divide them.
+  SmallVector<std::tuple<Operation *, unsigned, int64_t>> reductionTiles() {
+    SmallVector<std::tuple<Operation *, unsigned, int64_t>> tiles;
+    kernel.walk([&](linalg::LinalgOp op) {
+      if (!op.getNumReductionLoops())
+        return;
+      SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+      SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+      int64_t all = 1;
+      std::optional<unsigned> longest;
+      for (unsigned loop = 0; loop < ranges.size(); ++loop)
+        if (linalg::isReductionIterator(kinds[loop])) {
+          all *= ranges[loop];
+          if (!longest || ranges[loop] > ranges[*longest])
+            longest = loop;
+        }
+      if (all < 1024 || ranges[*longest] < 2)
+        return;
+      int64_t grain = isTensorWork(op) ? lanes : 1;
+      size_t count = 0;
+      for (int64_t chunk = ranges[*longest] / 2; chunk >= grain && count < 6; --chunk)
+        if (ranges[*longest] % chunk == 0 && chunk % grain == 0) {
+          tiles.push_back({op, *longest, chunk});
+          ++count;
+        }
+    });
+    return tiles;
+  }
+
+  func::FuncOp kernel;
+  const Machine &machine;
+  Domain domain;
+  Plan &best;
+  int64_t localLimit, accumulatorLimit, leastBytes = INT64_MAX;
+  double leastCycles = 0;
+  bool found = false;
+};
+
+} // namespace
+
+bool searchPlan(func::FuncOp kernel, const Machine &machine, double budget, Plan &best) {
+  return Search(kernel, machine, budget, best).run();
+}
+
+} // namespace dougong
