@@ -1,7 +1,12 @@
 // The boundary between our C++ and a C caller: errors and exceptions become a status and a text.
 #pragma once
 #include "api/include/dougong.h"
+#include "runtime/device.h"
 #include "runtime/status.h"
+
+struct dg_device {
+  std::shared_ptr<dougong::Device> device;
+};
 
 namespace dougong::api {
 

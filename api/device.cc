@@ -9,9 +9,6 @@ using namespace dougong;
 using api::guarded;
 using api::require;
 
-struct dg_device {
-  std::shared_ptr<Device> device;
-};
 struct dg_stream {
   explicit dg_stream(std::shared_ptr<Device> device) : stream(std::move(device)) {}
   Stream stream;

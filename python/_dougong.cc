@@ -132,6 +132,14 @@ PYBIND11_MODULE(_dougong, m) {
         device.copy_out(array.mutable_data(), address, uint64_t(array.nbytes()));
       })
       .def("load", [](Device &device, const py::bytes &image) { return device.load(image); })
+      .def("build", [](const Device &device, const std::string &file_name, const std::string &text, const std::string &function, const std::string &signature) {
+        Device::BuiltKernel built;
+        {
+          py::gil_scoped_release unlocked;
+          built = device.build(file_name, text, function, signature);
+        }
+        return py::make_tuple(py::bytes(built.image), built.arguments);
+      })
       .def("unload", &Device::unload)
       .def("kernel", &Device::kernel)
       .def("launch", &Device::launch, py::call_guard<py::gil_scoped_release>())

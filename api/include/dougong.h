@@ -142,6 +142,18 @@ DG_API dg_status dg_module_kernel(dg_device *device, dg_module module, const cha
 /* Runs grid[0] x grid[1] x grid[2] programs and returns when they are done. One slot an argument: an address, an integer, or a float's bits in the low half. */
 DG_API dg_status dg_kernel_launch(dg_device *device, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count);
 
+/* ---- Kernels from source ------------------------------------------------------------------------------------------ */
+
+typedef struct dg_built_kernel dg_built_kernel;
+/* Compiles `function` of operator-language source `text` for the device's kind and machine. `file_name` is for diagnostics. `signature` has one item a
+ * parameter: "*fp32, *fp32, i32, BLOCK=1024" (see `dougong kernel compile --help`). A mistake in the source is DG_INVALID, with all diagnostics as its text. */
+DG_API dg_status dg_kernel_build(const dg_device *device, const char *file_name, const char *text, const char *function, const char *signature, dg_built_kernel **built);
+DG_API void dg_built_kernel_free(dg_built_kernel *built);
+/* The image for dg_module_load, valid until the built kernel is freed; and what a launch passes, in order, as "NAME:TYPE" texts. */
+DG_API const void *dg_built_kernel_image(const dg_built_kernel *built, uint64_t *bytes);
+DG_API size_t dg_built_kernel_argument_count(const dg_built_kernel *built);
+DG_API const char *dg_built_kernel_argument(const dg_built_kernel *built, size_t index);
+
 /* What the device has counted since it was opened, as JSON. */
 DG_API dg_status dg_device_statistics(const dg_device *device, char **json);
 

@@ -211,6 +211,22 @@ class Device {
   void launch(dg_kernel kernel, std::array<uint64_t, 3> grid, const std::vector<uint64_t> &arguments) {
     check(dg_kernel_launch(handle.get(), kernel, grid.data(), arguments.data(), arguments.size()));
   }
+  struct BuiltKernel {
+    std::string image;
+    std::vector<std::string> arguments;  // "NAME:TYPE", in launch order
+  };
+  BuiltKernel build(const std::string &file_name, const std::string &text, const std::string &function, const std::string &signature) const {
+    dg_built_kernel *made = nullptr;
+    check(dg_kernel_build(handle.get(), file_name.c_str(), text.c_str(), function.c_str(), signature.c_str(), &made));
+    std::unique_ptr<dg_built_kernel, void (*)(dg_built_kernel *)> owner(made, dg_built_kernel_free);
+    BuiltKernel result;
+    uint64_t bytes = 0;
+    const void *image = dg_built_kernel_image(made, &bytes);
+    result.image.assign(static_cast<const char *>(image), bytes);
+    for (size_t i = 0; i < dg_built_kernel_argument_count(made); ++i)
+      result.arguments.push_back(dg_built_kernel_argument(made, i));
+    return result;
+  }
   std::string statistics() const {  // JSON
     char *text = nullptr;
     check(dg_device_statistics(handle.get(), &text));

@@ -13,7 +13,7 @@ from . import _dougong
 from ._dougong import Error
 
 __version__ = _dougong.version
-__all__ = ["Device", "Error", "Port", "Session", "load"]
+__all__ = ["Device", "Error", "Port", "Session", "cdiv", "jit", "load"]
 
 _TYPE_OF = {"float16": "f16", "float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
             "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "bool": "bool"}
@@ -96,7 +96,7 @@ class Device:
         self.spec = spec
 
     def __getattr__(self, name):
-        if name in ("allocate", "free", "load", "unload", "kernel"):
+        if name in ("allocate", "free", "load", "unload", "kernel", "build"):
             return getattr(self._native, name)
         raise AttributeError(name)
 
@@ -127,3 +127,6 @@ class Device:
         slots = [int(_np.float32(a).view(_np.uint32)) if isinstance(a, (float, _np.floating)) else int(a) & (2**64 - 1) for a in arguments]
         extents = ([int(extent) for extent in grid] + [1, 1, 1])[:3]
         self._native.launch(kernel, extents, slots)
+
+
+from .kernel import cdiv, jit  # noqa: E402  (it needs Device)
