@@ -97,7 +97,7 @@ def VMADD_I32 : VVVV<4, "vmadd.i32", VMulAdd, "a * b + c; the low half.", lanes 
                      [(set v32i32:$vd, (add (mul v32i32:$vs1, v32i32:$vs2), v32i32:$vs3))]>;
 // Permutation of two registers: indices 0..31 name lanes of the first, 32..63 of the second.
 def VPERM2 : VVVV<5, "vperm2", VPermute, "Lane i of the result is lane vs3[i] mod 64 of the first two sources, one after the other.",
-                  "Vector a = vs1, b = vs2, n = vs3; " # lanes # "vd.u32[i] = n.u32[i] & 32 ? b.u32[n.u32[i] & 31] : a.u32[n.u32[i] & 31];">;
+                  "Vector a = vs1, b = vs2, n = vs3; for (int i = 0; i < 32; ++i) vd.u32[i] = n.u32[i] & 32 ? b.u32[n.u32[i] & 31] : a.u32[n.u32[i] & 31];">;
 def VSEL : FormatV4<6, (outs VR:$vd), (ins MR:$ms1, VR:$vs1, VR:$vs2), "vsel", "$vd, $ms1, $vs1, $vs2", VCompare,
                     "Where the mask is set the first, else the second; 32 lanes of 32 bits.",
                     lanes # "vd.u32[i] = ms1.get(i) ? vs1.u32[i] : vs2.u32[i];", [(set v32i32:$vd, (vselect v32i1:$ms1, v32i32:$vs1, v32i32:$vs2))]> {
@@ -114,7 +114,7 @@ def : Pat<(v32f32 (vselect v32i1:$m, v32f32:$a, v32f32:$b)), (VSEL $m, $a, $b)>;
 // The window of 32 lanes that starts at lane `imm` of two registers: slides and rotates.
 def VALIGN : FormatV4<7, (outs VR:$vd), (ins VR:$vs1, VR:$vs2, uimm5:$imm), "valign", "$vd, $vs1, $vs2, $imm", VPermute,
                       "Lane i of the result is lane i + imm of the sources, one after the other.",
-                      "Vector a = vs1, b = vs2; " # lanes # "vd.u32[i] = i + imm < 32 ? a.u32[i + imm] : b.u32[i + imm - 32];"> {
+                      "Vector a = vs1, b = vs2; for (int i = 0; i < 32; ++i) vd.u32[i] = i + imm < 32 ? a.u32[i + imm] : b.u32[i + imm - 32];"> {
   bits<5> vd;
   bits<5> vs1;
   bits<5> vs2;
@@ -273,7 +273,7 @@ class VX<bits<7> funct7, string mnemonic, string doc, string semantics, list<dag
   let D = vd;
   let A = rs1;
 }
-def VSPLAT_32 : VX<0, "vsplat.32", "The low 32 bits in every 32-bit lane.", "uint32_t a = (uint32_t)rs1; " # lanes # "vd.u32[i] = a;",
+def VSPLAT_32 : VX<0, "vsplat.32", "The low 32 bits in every 32-bit lane.", "uint32_t a = (uint32_t)rs1; for (int i = 0; i < 32; ++i) vd.u32[i] = a;",
                    [(set v32f32:$vd, (splat_vector f32:$rs1))]>;
 def VSPLAT_16 : VX<1, "vsplat.16", "The low 16 bits in every 16-bit lane.", "uint16_t a = (uint16_t)rs1; for (int i = 0; i < 64; ++i) vd.u16[i] = a;">;
 def VSPLAT_8 : VX<2, "vsplat.8", "The low 8 bits in every byte.", "uint8_t a = (uint8_t)rs1; for (int i = 0; i < 128; ++i) vd.u8[i] = a;">;
@@ -305,8 +305,8 @@ def VINSERT_I : VInsert<6, (ins uimm5:$imm), "$vd, $rs1, $imm", "Replaces a lane
 def VINSERT_X : VInsert<7, (ins GPR:$rs2), "$vd, $rs1, $rs2", "Replaces a lane of 32 bits; its number, mod 32, in a register.",
                         "vd.u32[rs2 & 31] = (uint32_t)rs1;"> { bits<5> rs2; let B = rs2; }
 }
-def VPERM : VVV<8, 5, "vperm", VPermute, "Lane i of the result is lane vs2[i] mod 32 of the first.", "Vector a = vs1, n = vs2; " # lanes # "vd.u32[i] = a.u32[n.u32[i] & 31];">;
-def VBCAST : VVI<9, 5, "vbcast.32", VPermute, "One lane of 32 bits in every lane.", "uint32_t a = vs1.u32[imm]; " # lanes # "vd.u32[i] = a;">;
+def VPERM : VVV<8, 5, "vperm", VPermute, "Lane i of the result is lane vs2[i] mod 32 of the first.", "Vector a = vs1, n = vs2; for (int i = 0; i < 32; ++i) vd.u32[i] = a.u32[n.u32[i] & 31];">;
+def VBCAST : VVI<9, 5, "vbcast.32", VPermute, "One lane of 32 bits in every lane.", "uint32_t a = vs1.u32[imm]; for (int i = 0; i < 32; ++i) vd.u32[i] = a;">;
 
 // Lanes i and i + 16 first, then i and i + 8, ... to one.
 class VReduction<bits<7> funct7, string mnemonic, string type, string doc, string step, string result>
