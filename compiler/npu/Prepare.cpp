@@ -1,0 +1,92 @@
+// Tile form as it comes → the operations the emitter knows.
+//
+//   arith.addf on tensors, linalg.map, named elementwise ops  →  linalg.generic, chains of them fused into one
+//   linalg.softmax, tensor.concat                             →  their parts
+//   math.sin, erf, atan, …                                    →  polynomials in f32
+#include "compiler/npu/Contraction.h"
+#include "compiler/npu/npu.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace dougong::npu {
+namespace {
+
+// A producer is computed where it is used if that is once, and for each of its elements once.
+bool mayFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+  auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+  if (!producer || !consumer || !operand->get().hasOneUse() || isMultiplyAdd(consumer) || isMultiplyAdd(producer))
+    return false;
+  return producer.getNumLoops() == consumer.getNumLoops() && consumer.getMatchingIndexingMap(operand).isPermutation();
+}
+
+LogicalResult runPatterns(ModuleOp module, llvm::function_ref<void(RewritePatternSet &)> populate) {
+  RewritePatternSet patterns(module.getContext());
+  populate(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+LogicalResult decompose(ModuleOp module) {
+  SmallVector<linalg::AggregatedOpInterface> aggregates;
+  module.walk([&](linalg::AggregatedOpInterface op) { aggregates.push_back(op); });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::AggregatedOpInterface op : aggregates) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return op->emitError("cannot be taken apart for the NPU");
+    rewriter.replaceOp(op, *parts);
+  }
+  SmallVector<linalg::LinalgOp> named;
+  module.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp, linalg::FillOp>(op) && !isMultiplyAdd(op))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitError("has no form as loops for the NPU");
+  }
+  return success();
+}
+
+// Without a vector instruction of their own: by polynomials.
+bool isApproximated(StringRef name) {
+  return llvm::is_contained({"math.sin", "math.cos", "math.atan", "math.atan2", "math.erf", "math.erfc", "math.asin", "math.acos", "math.cbrt", "math.log1p",
+                             "math.expm1"},
+                            name);
+}
+
+}  // namespace
+
+LogicalResult prepare(ModuleOp module) {
+  PassManager manager(module.getContext());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertElementwiseToLinalgPass());
+  if (failed(manager.run(module)) || failed(decompose(module)))
+    return failure();
+  if (failed(runPatterns(module, [](RewritePatternSet &patterns) {
+        math::populateExpansionPatterns(patterns, {"tan", "sinh", "cosh", "asinh", "acosh", "atanh", "ceilf_none"});
+        populateMathF32ExpansionPatterns(patterns, isApproximated);
+        populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+        tensor::populateDecomposeTensorConcatPatterns(patterns);
+      })))
+    return failure();
+  if (failed(runPatterns(module, [](RewritePatternSet &patterns) { linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse); })))
+    return failure();
+  PassManager clean(module.getContext());
+  clean.addPass(createCanonicalizerPass());
+  clean.addPass(createCSEPass());
+  return clean.run(module);
+}
+
+}  // namespace dougong::npu
