@@ -20,8 +20,9 @@ using namespace mlir;
 using namespace dougong;
 
 namespace {
-constexpr int64_t mostPrograms = 64;          // enough for several chunks for each of some threads
-constexpr int64_t workOfProgram = 1 << 16;    // scalar operations: less is not worth handing to a thread
+constexpr int64_t mostPrograms = 32;          // enough for several chunks for each of some threads
+constexpr int64_t workOfProgram = 1 << 16;    // elements, or 8 multiply-adds each: less is not worth handing to a thread
+constexpr int64_t multiplyAddsPerByte = 16;   // at least, for each byte that a cut makes programs read again
 constexpr int64_t bytesOfProgram = 512 << 10; // of the tensors it touches: what stays in a core's L2
 constexpr double extraWork = 1.2;
 constexpr int64_t lanes = 64;                 // the innermost dimension is cut in multiples of this
@@ -41,6 +42,11 @@ int64_t workOf(Operation *op) {
   for (int64_t extent : linalgOp.getStaticLoopRanges())
     work *= ShapedType::isDynamic(extent) ? 1 : extent;
   return work;
+}
+
+bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
 }
 
 // What a kernel computes in all, as scalar operations: loops of linalg operations, and elements that others make.
@@ -231,13 +237,17 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     bool inner = innermost == loop;
     int64_t least = inner ? lanes : loop + 2 == extents.size() || extents.size() <= 3 ? matrixLoops : 1;
     int64_t parts = std::min(wanted, std::max<int64_t>(1, extents[loop] / least));
+    if (bytes && isContraction(heaviest))
+      parts = std::min(parts, std::max<int64_t>(1, workOf(heaviest) / multiplyAddsPerByte / bytes));
+    if (parts <= 1)
+      continue;
     int64_t tile = llvm::divideCeil(extents[loop], parts);
     if (inner && parts > 1)
       tile = std::min<int64_t>(extents[loop], llvm::alignTo(tile, lanes));
     parts = llvm::divideCeil(extents[loop], tile);
     cut.tiles[loop] = tile;
     cut.programs *= parts;
-    wanted = llvm::divideCeil(wanted, parts);
+    wanted /= parts;
   }
   return cut;
 }
@@ -369,7 +379,8 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
   });
   for (Type type : kernel.getArgumentTypes())
     bytes += bytesOf(type);
-  int64_t wanted = std::clamp<int64_t>(std::max(work / workOfProgram, bytes / bytesOfProgram), 1, std::max(mostPrograms, bytes / bytesOfProgram));
+  int64_t units = isContraction(heaviest) ? work / 8 : work;
+  int64_t wanted = std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(mostPrograms, bytes / bytesOfProgram));
 
   // Attempts run on a copy of the function, which takes the place of the original if it is good.
   auto attempt = [&](int64_t programs, std::optional<unsigned> only) -> FailureOr<int64_t> {
@@ -386,18 +397,19 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
       cuts.push_back(cutLoops(cast<TilingInterface>(copied.back().value.getDefiningOp()), map.lookupOrNull(heaviest), share, only));
     }
     FailureOr<int64_t> formed = emitPrograms(copy, copied, cuts, work);
-    if (succeeded(formed))
+    if (succeeded(formed) && *formed > 1)
       kernel.getBody().takeBody(copy.getBody());
+    else
+      formed = failure();
     copy->destroy();
     return formed;
   };
-  if (wanted > 1) {
-    if (FailureOr<int64_t> formed = attempt(wanted, std::nullopt); succeeded(formed))
+  for (int64_t programs = wanted; programs > 1; programs /= 2)
+    if (FailureOr<int64_t> formed = attempt(programs, std::nullopt); succeeded(formed))
       return formed;
-    for (unsigned loop = 0; loop < 4; ++loop)
-      if (FailureOr<int64_t> formed = attempt(wanted, loop); succeeded(formed) && *formed > 1)
-        return formed;
-  }
+  for (unsigned loop = 0; wanted > 1 && loop < 4; ++loop)
+    if (FailureOr<int64_t> formed = attempt(wanted, loop); succeeded(formed))
+      return formed;
   SmallVector<Cut> whole(pieces.size());
   FailureOr<int64_t> formed = emitPrograms(kernel, pieces, whole, work);
   SmallVector<tensor::PadOp> pads;
