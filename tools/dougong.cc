@@ -2,12 +2,24 @@
 #include "tools/subcommand.h"
 #include <cstring>
 
+int compile_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
+int kernel_main(int argc, char **argv);
+int explain_main(int argc, char **argv);
+int run_main(int argc, char **argv);
+int test_onnx_main(int argc, char **argv);
 
 static const struct {
   const char *name, *summary;
   SubcommandMain main;
 } subcommands[] = {
+#ifdef DOUGONG_HAS_MODELS
+    {"run", "run a model and report where time, bytes and energy went", run_main},
+    {"compile", "compile an ONNX model to a .dgx file", compile_main},
+    {"explain", "list a model's fused operators: device, reason, tile, work, bytes", explain_main},
+    {"test-onnx", "run cases in the layout of ONNX's backend tests", test_onnx_main},
+#endif
+    {"kernel", "compile a kernel of the operator language", kernel_main},
     {"devices", "list the devices and machines that can be named", devices_main},
 };
 
