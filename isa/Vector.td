@@ -167,7 +167,7 @@ def VCLASS_F32 : VV<23, "vclass.f32", VCompare, "As fclass.s, in each lane.", la
 
 // Widening: `imm` chooses which part of the register's narrow lanes. Narrowing: one after the other.
 class VWiden<bits<7> funct7, string mnemonic, string doc, string semantics, Constant operand>
-    : VVI<funct7, 2, mnemonic, VConvert, doc, lanes # semantics, operand> { let Inst{24-20} = imm; }
+    : VVI<funct7, 2, mnemonic, VConvert, doc, "Vector t; for (int i = 0; i < 32; ++i) " # semantics # " vd = t;", operand> { let Inst{24-20} = imm; }
 def VWIDEN_F16 : VWiden<1, "vwiden.f16", "32 lanes of f16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_f16(vs1.u16[32 * imm + i]);", uimm1>;
 def VWIDEN_BF16 : VWiden<2, "vwiden.bf16", "32 lanes of bf16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_bf16(vs1.u16[32 * imm + i]);", uimm1>;
 def VWIDEN_I16 : VWiden<3, "vwiden.i16", "32 lanes of i16, the lower (0) or upper (1), sign-extended to i32.", "t.i32[i] = vs1.i16[32 * imm + i];", uimm1>;
