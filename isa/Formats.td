@@ -11,67 +11,57 @@ class ImmediateClass<string name, string diagnostic> : AsmOperandClass {
   let DiagnosticType = "Invalid" # name;
   let DiagnosticString = "expected " # diagnostic;
 }
-// An integer operand of `width` bits that is a multiple of `scale`. `symbolic`: an expression with a relocation may stand there.
-class Immediate<int width, bit signed, int scale, string diagnostic, ValueType type = i64> : Operand<type> {
+class ParsedClass<string name, string diagnostic> : ImmediateClass<name, diagnostic> { let ParserMethod = "parse" # name; }
+// An integer operand of `width` bits that is a multiple of `scale`; the parser's predicate for it is is<name>.
+class Immediate<AsmOperandClass parsed, int width, bit signed, int scale = 1, ValueType type = i64> : Operand<type> {
   int Width = width;
   bit Signed = signed;
   int Scale = scale;
-  string Diagnostic = diagnostic;
-  let ParserMatchClass = ImmediateClass<!if(signed, "SImm", "UImm") # width # !if(!gt(scale, 1), "Multiple" # scale, ""), diagnostic>;
+  let ParserMatchClass = parsed;
   let EncoderMethod = "getImmOpValue";
   let DecoderMethod = !if(signed, "decodeSImm<", "decodeUImm<") # width # ">";
   let OperandType = "OPERAND_IMMEDIATE";
 }
-class ParsedClass<string name, string diagnostic> : ImmediateClass<name, diagnostic> { let ParserMethod = "parse" # name; }
-class Constant<int width, bit signed, int scale, string diagnostic>
-    : Immediate<width, signed, scale, diagnostic>,
-      ImmLeaf<i64, "return " # !if(!eq(width, 64), "true",
-                     !if(signed, "isInt<", "isUInt<") # width # ">(Imm)" # !if(!gt(scale, 1), " && Imm % " # scale # " == 0", "")) # ";">;
+class Constant<AsmOperandClass parsed, int width, bit signed, int scale = 1>
+    : Immediate<parsed, width, signed, scale>,
+      ImmLeaf<i64, "return " # !if(signed, "isInt<", "isUInt<") # width # ">(Imm)" # !if(!gt(scale, 1), " && Imm % " # scale # " == 0", "") # ";">;
 
-def simm12 : Constant<12, 1, 1, "an integer from -2048 to 2047, or %lo or %pcrel_lo of a symbol">;
-def uimm6 : Constant<6, 0, 1, "an integer from 0 to 63">;
-def uimm5 : Constant<5, 0, 1, "an integer from 0 to 31">;
-def uimm2 : Constant<2, 0, 1, "an integer from 0 to 3">;
-def uimm1 : Constant<1, 0, 1, "0 or 1">;
-def queue : Constant<3, 0, 1, "a queue: an integer from 0 to 5"> { let ParserMatchClass = ImmediateClass<"Queue", Diagnostic>; }
-def uimm20 : Immediate<20, 0, 1, "an integer from 0 to 1048575, or %hi or %pcrel_hi of a symbol">;
-def branch_target : Immediate<13, 1, 2, "a label or an even distance from -4096 to 4094", OtherVT> {
+def simm12 : Constant<ImmediateClass<"SImm12", "an integer from -2048 to 2047, or %lo or %pcrel_lo of a symbol">, 12, 1>;
+def uimm6 : Constant<ImmediateClass<"UImm6", "an integer from 0 to 63">, 6, 0>;
+def uimm5 : Constant<ImmediateClass<"UImm5", "an integer from 0 to 31">, 5, 0>;
+def uimm2 : Constant<ImmediateClass<"UImm2", "an integer from 0 to 3">, 2, 0>;
+def uimm1 : Constant<ImmediateClass<"UImm1", "0 or 1">, 1, 0>;
+def queue : Constant<ImmediateClass<"Queue", "a queue: an integer from 0 to 5">, 3, 0>;
+def uimm20 : Immediate<ImmediateClass<"UImm20", "an integer from 0 to 1048575, or %hi or %pcrel_hi of a symbol">, 20, 0>;
+class TargetAddress<string name, string diagnostic, int width> : Immediate<ImmediateClass<name, diagnostic>, width, 1, 2, OtherVT> {
   let PrintMethod = "printBranchTarget";
   let OperandType = "OPERAND_PCREL";
-  let ParserMatchClass = ImmediateClass<"BranchTarget", Diagnostic>;
 }
-def jump_target : Immediate<21, 1, 2, "a label or an even distance from -1048576 to 1048574", OtherVT> {
-  let PrintMethod = "printBranchTarget";
-  let OperandType = "OPERAND_PCREL";
-  let ParserMatchClass = ImmediateClass<"JumpTarget", Diagnostic>;
-}
+def branch_target : TargetAddress<"BranchTarget", "a label or an even distance from -4096 to 4094", 13>;
+def jump_target : TargetAddress<"JumpTarget", "a label or an even distance from -1048576 to 1048574", 21>;
 def call_target : Operand<i64> { let ParserMatchClass = ImmediateClass<"CallTarget", "the name of a function">; let EncoderMethod = "getImmOpValue"; }
 def bare_symbol : Operand<i64> { let ParserMatchClass = ImmediateClass<"BareSymbol", "the name of a symbol">; }
 def any_constant : Operand<i64> { let ParserMatchClass = ImmediateClass<"AnyConstant", "an integer of 64 bits">; }
 
 // Distances of vector accesses count 16 bytes, those of an element that is broadcast count elements: in the encoding. The operand, in
 // assembly and in the compiler, is the distance in bytes.
-def vdistance : Constant<14, 1, 16, "a multiple of 16 from -8192 to 8176">;
-def distance4 : Constant<12, 1, 4, "a multiple of 4 from -2048 to 2044">;
-def distance2 : Constant<11, 1, 2, "an even integer from -1024 to 1022">;
-def distance1 : Constant<10, 1, 1, "an integer from -512 to 511">;
+def vdistance : Constant<ImmediateClass<"VectorDistance", "a multiple of 16 from -8192 to 8176">, 14, 1, 16>;
+def distance4 : Constant<ImmediateClass<"Distance4", "a multiple of 4 from -2048 to 2044">, 12, 1, 4>;
+def distance2 : Constant<ImmediateClass<"Distance2", "an even integer from -1024 to 1022">, 11, 1, 2>;
+def distance1 : Constant<ImmediateClass<"Distance1", "an integer from -512 to 511">, 10, 1>;
 
-class NamedOperand<string name, string diagnostic, int width> : Constant<width, 0, 1, diagnostic> {
-  let ParserMatchClass = ParsedClass<name, diagnostic>;
+// Operands with words of their own.
+class NamedOperand<string name, string diagnostic, int width> : Constant<ParsedClass<name, diagnostic>, width, 0> {
   let PrintMethod = "print" # name;
 }
 def csr_number : NamedOperand<"ControlRegister", "the name of a control and status register, or its number from 0 to 4095", 12>;
 def fence_set : NamedOperand<"FenceSet", "a set of `i`, `o`, `r`, `w` in this order", 4>;
 // A rounding mode; left out, it is `dyn`: that of the frm register.
-defvar roundings = "a rounding mode: rne, rtz, rdn, rup, rmm or dyn";
-def RoundingClass : ParsedClass<"Rounding", roundings> {
+def Rounding : ParsedClass<"Rounding", "a rounding mode: rne, rtz, rdn, rup, rmm or dyn"> {
   let IsOptional = true;
   let DefaultMethod = "defaultRounding";
 }
-def rounding : Immediate<3, 0, 1, roundings> {
-  let ParserMatchClass = RoundingClass;
-  let PrintMethod = "printRounding";
-}
+def rounding : Immediate<Rounding, 3, 0> { let PrintMethod = "printRounding"; }
 
 // ---- Records --------------------------------------------------------------------------------------------------------
 // `assembly` are the mnemonic and the operands. What `semantics` may say stands in README.md.
