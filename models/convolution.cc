@@ -174,8 +174,8 @@ void import_conv(Node &n) {
   if (!folded)
     return n.set(0, result);
   Node norm = *n.sole_consumer("BatchNormalization");
+  n.set(0, result);  // read by the absorbed node alone
   norm.set(0, result);
-  n.set(0, result);  // so that the absorbed node's origin is known; nobody else reads it
   n.absorb(norm);
 }
 
