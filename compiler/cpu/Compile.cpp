@@ -115,10 +115,14 @@ class FirstError {
 }  // namespace
 
 llvm::Expected<CompiledModule> dougong::compileForCpu(ModuleOp module) {
-  FirstError first(module.getContext());
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = cpu::hostMachine();
   if (!machine)
     return machine.takeError();
+  return cpu::compileForMachine(module, **machine);
+}
+
+llvm::Expected<CompiledModule> cpu::compileForMachine(ModuleOp module, llvm::TargetMachine &machine) {
+  FirstError first(module.getContext());
   SmallVector<func::FuncOp> kernels;
   for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     if (function->hasAttr("dg.kernel"))
@@ -131,13 +135,13 @@ llvm::Expected<CompiledModule> dougong::compileForCpu(ModuleOp module) {
     result.kernels.push_back(describe(kernel));
   if (failed(simplifyGraph(module)))
     return first.error();
-  cpu::Registers registers = cpu::hostRegisters(**machine);
+  Registers registers = hostRegisters(machine);
   for (auto [kernel, line] : llvm::zip_equal(kernels, result.kernels))
     if (failed(compileKernel(kernel, registers, line)))
       return first.error();
-  if (failed(cpu::lowerToLLVM(module)))
+  if (failed(lowerToLLVM(module)))
     return first.error();
-  llvm::Expected<std::string> image = cpu::emitObject(module, **machine);
+  llvm::Expected<std::string> image = emitObject(module, machine);
   if (!image)
     return image.takeError();
   result.image = std::move(*image);

@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace dougong;
 
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpu::hostMachine() {
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpu::hostMachine(llvm::StringRef without) {
   static bool initialised = [] {
     return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   }();
@@ -30,7 +30,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpu::hostMachine() {
   // The name is for scheduling only: on a virtual machine it may promise features that are masked off, so all are spelled out.
   llvm::SubtargetFeatures features;
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(feature.getKey(), feature.getValue());
+    features.AddFeature(feature.getKey(), feature.getValue() && !llvm::is_contained(llvm::split(without, ','), feature.getKey()));
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features.getString(),
                                                                            llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
                                                                            llvm::CodeGenOptLevel::Default));

@@ -15,9 +15,12 @@ struct Registers {
   bool masks = false;   // loads and stores under a mask cost no more than others
 };
 
-// The target machine for the features detected on this host.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
+// The target machine for the features detected on this host. `without`: features to leave unused, "avx512f,avx512bw" (tests).
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine(llvm::StringRef without = "");
 Registers hostRegisters(const llvm::TargetMachine &machine);
+
+// compileForCpu for a given machine.
+llvm::Expected<CompiledModule> compileForMachine(mlir::ModuleOp module, llvm::TargetMachine &machine);
 
 // Graph form → the tile of one program, on memrefs (Programs.cpp). Returns how many programs the grid has.
 mlir::FailureOr<int64_t> formPrograms(mlir::func::FuncOp kernel);

@@ -1,6 +1,6 @@
 // Compiles a kernel for the CPU and runs it in this process, for the tests and benchmarks of compiler/cpu.
 #pragma once
-#include "compiler/kernel.h"
+#include "compiler/cpu/cpu.h"
 #include "isa/machine_layout.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -18,7 +18,8 @@ class CpuKernel {
  public:
   using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
 
-  explicit CpuKernel(const std::string &text, size_t index = 0) {
+  // `without`: features of this host that the code may not use.
+  explicit CpuKernel(const std::string &text, size_t index = 0, const char *without = "") {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -26,7 +27,7 @@ class CpuKernel {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     if (!module)
       throw std::runtime_error("the kernel's text is not valid");
-    compiled = take(compileForCpu(*module));
+    compiled = take(cpu::compileForMachine(*module, *take(cpu::hostMachine(without))));
     jit = take(llvm::orc::LLJITBuilder().create());
     jit->getMainJITDylib().addGenerator(
         take(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));

@@ -43,9 +43,10 @@ std::string matmulText(int m, int k, int n) {
 }
 
 class Matmul : public testing::TestWithParam<std::array<int, 3>> {};
-TEST_P(Matmul, EqualsLoops) {
-  auto [m, k, n] = GetParam();
-  CpuKernel kernel(matmulText(m, k, n));
+constexpr const char *noAvx512 = "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,avx512bf16,avx512vbmi,avx512vbmi2,avx512ifma,avx512bitalg,avx512vpopcntdq,avx512vp2intersect,avx512fp16";
+
+void checkMatmul(int m, int k, int n, const char *without) {
+  CpuKernel kernel(matmulText(m, k, n), 0, without);
   std::vector<float> a = randomFloats(m * k, 1), b = randomFloats(k * n, 2), c(m * n, NAN);
   kernel.run({CpuKernel::slot(a.data()), CpuKernel::slot(b.data()), CpuKernel::slot(c.data())}, 2);
   std::vector<double> expected(m * n);
@@ -54,6 +55,14 @@ TEST_P(Matmul, EqualsLoops) {
       for (int j = 0; j < n; ++j)
         expected[i * n + j] += double(a[i * k + p]) * b[p * n + j];
   EXPECT_LT(difference(c, expected), 1e-6 * std::sqrt(k));
+}
+TEST_P(Matmul, EqualsLoops) {
+  auto [m, k, n] = GetParam();
+  checkMatmul(m, k, n, "");
+}
+TEST_P(Matmul, EqualsLoopsWithoutAvx512) {
+  auto [m, k, n] = GetParam();
+  checkMatmul(m, k, n, noAvx512);
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Matmul,
                          testing::Values(std::array{1, 1, 1}, std::array{3, 5, 7}, std::array{64, 64, 64}, std::array{127, 65, 129},
@@ -81,10 +90,9 @@ std::string convolutionText(const Convolution &v, int oh, int ow) {
 }
 
 class Conv : public testing::TestWithParam<Convolution> {};
-TEST_P(Conv, EqualsLoops) {
-  Convolution v = GetParam();
+void checkConvolution(const Convolution &v, const char *without) {
   int oh = (v.h + 2 * v.pad - v.kh) / v.stride + 1, ow = (v.w + 2 * v.pad - v.kw) / v.stride + 1;
-  CpuKernel kernel(convolutionText(v, oh, ow));
+  CpuKernel kernel(convolutionText(v, oh, ow), 0, without);
   std::vector<float> x = randomFloats(v.n * v.h * v.w * v.c, 1), k = randomFloats(v.kh * v.kw * v.c * v.f, 2), b = randomFloats(v.f, 3),
                      y(v.n * oh * ow * v.f, NAN);
   kernel.run({CpuKernel::slot(x.data()), CpuKernel::slot(k.data()), CpuKernel::slot(b.data()), CpuKernel::slot(y.data())}, 2);
@@ -106,18 +114,22 @@ TEST_P(Conv, EqualsLoops) {
         }
   EXPECT_LT(difference(y, expected), 1e-5);
 }
+TEST_P(Conv, EqualsLoops) { checkConvolution(GetParam(), ""); }
+TEST_P(Conv, EqualsLoopsWithoutAvx512) { checkConvolution(GetParam(), noAvx512); }
 INSTANTIATE_TEST_SUITE_P(Sizes, Conv,
                          testing::Values(Convolution{1, 8, 8, 3, 16, 3, 3, 1, 1}, Convolution{1, 23, 17, 3, 24, 3, 3, 2, 1},
                                          Convolution{2, 14, 14, 32, 70, 3, 3, 1, 1}, Convolution{1, 28, 28, 64, 64, 1, 1, 1, 0},
                                          Convolution{1, 28, 28, 40, 33, 1, 1, 2, 0}, Convolution{1, 7, 7, 128, 512, 3, 3, 1, 1},
                                          Convolution{1, 64, 64, 3, 8, 7, 7, 2, 3}));
 
-TEST(Graph, SoftmaxOfRows) {
+class Softmax : public testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(Features, Softmax, testing::Values("", noAvx512));
+TEST_P(Softmax, OfRows) {
   CpuKernel kernel(R"(func.func @softmax(%x: tensor<300x1003xf32>) -> tensor<300x1003xf32> attributes {dg.kernel} {
     %e = tensor.empty() : tensor<300x1003xf32>
     %r = linalg.softmax dimension(1) ins(%x : tensor<300x1003xf32>) outs(%e : tensor<300x1003xf32>) -> tensor<300x1003xf32>
     return %r : tensor<300x1003xf32>
-  })");
+  })", 0, GetParam());
   EXPECT_GT(kernel.grid[0], 1);
   const int rows = 300, columns = 1003;
   std::vector<float> x = randomFloats(rows * columns, 1, -8, 8), y(x.size(), NAN);
@@ -133,7 +145,7 @@ TEST(Graph, SoftmaxOfRows) {
   EXPECT_LT(difference(y, expected), 2e-6);
 }
 
-TEST(Graph, DepthwiseConvolutionAndMaxPool) {
+TEST(CpuGraph, DepthwiseConvolutionAndMaxPool) {
   CpuKernel depthwise(R"(func.func @dw(%x: tensor<1x20x21x40xf32>, %k: tensor<3x3x40xf32>) -> tensor<1x18x19x40xf32> attributes {dg.kernel} {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<1x18x19x40xf32>
@@ -171,7 +183,7 @@ TEST(Graph, DepthwiseConvolutionAndMaxPool) {
   EXPECT_EQ(difference(z, most), 0);
 }
 
-TEST(Graph, ConcatenationAndTranspose) {
+TEST(CpuGraph, ConcatenationAndTranspose) {
   CpuKernel kernel(R"(func.func @c(%a: tensor<40x50xf32>, %b: tensor<50x60xf32>) -> tensor<100x50xf32> attributes {dg.kernel} {
     %e = tensor.empty() : tensor<60x50xf32>
     %t = linalg.transpose ins(%b : tensor<50x60xf32>) outs(%e : tensor<60x50xf32>) permutation = [1, 0]
@@ -185,7 +197,7 @@ TEST(Graph, ConcatenationAndTranspose) {
       ASSERT_EQ(c[i * 50 + j], i < 40 ? a[i * 50 + j] : b[j * 60 + i - 40]) << i << " " << j;
 }
 
-TEST(Graph, TypesOtherThanFloat) {
+TEST(CpuGraph, TypesOtherThanFloat) {
   CpuKernel kernel(R"(
     #id = affine_map<(d0)->(d0)>
     func.func @types(%a: tensor<77xi64>, %b: tensor<77xf64>, %c: tensor<77xi8>, %d: tensor<77xf16>) -> (tensor<77xi64>, tensor<77xf64>, tensor<77xi1>, tensor<77xbf16>) attributes {dg.kernel} {
@@ -225,7 +237,7 @@ TEST(Graph, TypesOtherThanFloat) {
   }
 }
 
-TEST(Tile, VectorAddWithRaggedEnd) {
+TEST(CpuTile, VectorAddWithRaggedEnd) {
   CpuKernel kernel(R"(func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %n: i32) attributes {dg.kernel} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
