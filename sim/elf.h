@@ -1,0 +1,39 @@
+// ELF executables for the device: read, checked, placed. 64-bit little-endian RISC-V; a file that is not that, or that is cut off or
+// inconsistent, is refused with what is wrong with it (LoadError).
+#pragma once
+#include "sim/device.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dougong::sim {
+
+struct ElfFile {
+  struct Segment {
+    uint64_t address, offset, file_bytes, memory_bytes;
+    bool executable;
+  };
+  struct Symbol {
+    std::string name;
+    uint64_t address;
+    bool function;
+  };
+  struct Relocation {
+    uint64_t address;
+    uint64_t value;   // what is written there, before the move is added
+    int bytes;
+  };
+  uint64_t entry = 0, begin = 0, end = 0;
+  bool movable = false;
+  std::vector<Segment> segments;      // loaded ones, in DRAM
+  std::vector<Symbol> symbols;
+  std::vector<Relocation> relocations;  // absolute addresses that a move changes
+
+  explicit ElfFile(std::string_view bytes);
+};
+
+// "kernels.c:12", from the DWARF lines of an ELF file; empty if it has none for the address.
+std::string source_line(std::string_view elf, uint64_t address);
+
+}  // namespace dougong::sim

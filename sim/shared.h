@@ -1,0 +1,46 @@
+// What the cores of one device share.
+#pragma once
+#include "sim/core.h"
+#include "sim/device.h"
+#include "sim/memory.h"
+#include "sim/memory_timing.h"
+#include "sim/trace.h"
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace dougong::sim {
+
+struct Shared {
+  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(machine) {}
+
+  const Machine machine;
+  const Options options;
+  GlobalMemory memory;
+  MemoryTiming timing;
+  std::vector<std::unique_ptr<Core>> cores;
+  std::deque<Code> codes;                  // a deque: cores point into it
+  Trace *trace = nullptr;
+  struct Semihosting *host = nullptr;      // of the program that runs, if it is one
+  bool kernel = false;                     // a launch: DG_KERNEL_RETURN ends a core's part
+  uint64_t launch_start = 0;               // the device's cycle at which cores' time 0 lies
+
+  uint64_t dma_read = 0, dma_written = 0;  // asked of global memory
+  // Symbols of the images, by address: the last at or below an address names it.
+  std::map<uint64_t, std::string> symbols;
+  std::string where(uint64_t pc) const;    // "0x80000124 (main+12)"
+
+  Code *code_at(uint64_t address);
+  uint8_t *lm_of(uint64_t address, uint64_t bytes, Core &own);  // host address of own or remote LM; null: not in LM
+};
+
+// Fills `op` with the instruction at its address; a fault if there is none. The handler then is the one for the core's mode.
+void decode(Core &core, Op *op);
+Handler undecoded(bool timing);
+std::unique_ptr<Op[]> undecoded_operations(uint64_t count, bool timing);
+
+// The 32-bit instruction that a compressed one stands for; 0 if it is none.
+uint32_t expand_compressed(uint16_t word);
+
+}  // namespace dougong::sim
