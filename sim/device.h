@@ -74,7 +74,8 @@ class DeviceModel {
   // Runs a kernel on all cores (isa/machine_layout.h): core c of N runs programs [c·programs/N, (c+1)·programs/N), step 1.
   Result launch(uint64_t entry, uint64_t launch_block, uint64_t programs);
 
-  // Runs a C program from the image's entry on core 0, with semihosting (its output goes to the host's stdout and stderr). What DRAM
+  // Runs a C program from the image's entry on core 0, with semihosting (its output goes to the host's stdout and stderr). `arguments`
+  // follow argv[0], which the C library makes up. What DRAM
   // nothing else is mapped to, up to `memory_bytes` above the image, is its heap and stack.
   Result run_program(const Image &image, const std::vector<std::string> &arguments, uint64_t memory_bytes = 1ull << 30);
 

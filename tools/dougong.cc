@@ -7,6 +7,7 @@ int devices_main(int argc, char **argv);
 int kernel_main(int argc, char **argv);
 int explain_main(int argc, char **argv);
 int run_main(int argc, char **argv);
+int sim_main(int argc, char **argv);
 int test_onnx_main(int argc, char **argv);
 
 static const struct {
@@ -20,6 +21,7 @@ static const struct {
     {"test-onnx", "run cases in the layout of ONNX's backend tests", test_onnx_main},
 #endif
     {"kernel", "compile a kernel of the operator language", kernel_main},
+    {"sim", "run a program on the device model", sim_main},
     {"devices", "list the devices and machines that can be named", devices_main},
 };
 

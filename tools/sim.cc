@@ -1,0 +1,84 @@
+// `dougong sim`: runs a program on the device model, with the program's exit status.
+#include "machines/machine.h"
+#include "sim/device.h"
+#include "tools/subcommand.h"
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using namespace dougong;
+
+namespace {
+
+constexpr int device_fault_status = 200;
+
+std::optional<std::string> read_file(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  if (!file || !(bytes << file.rdbuf())) return std::nullopt;
+  return bytes.str();
+}
+
+// How many of the arguments are ours: what follows the program's name is the program's, even if it begins with a dash.
+int own_arguments(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (!argument.starts_with("-")) return i + 1;
+    bool takes_value = argument != "--timing" && argument != "--help" && argument != "-h" && argument.find('=') == argument.npos;
+    if (takes_value) ++i;
+  }
+  return argc;
+}
+
+int mistake(const std::string &text) {
+  std::fprintf(stderr, "dougong sim: %s\n", text.c_str());
+  return 2;
+}
+
+}  // namespace
+
+int sim_main(int argc, char **argv) {
+  CLI::App app("Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with console and files of the host.\n"
+               "The exit status is the program's; 200 after a device fault, which is explained on stderr; 2 after a mistake in the arguments.");
+  std::string machine_name = "phone", statistics_file, program_file;
+  sim::Options options;
+  std::vector<std::string> arguments;
+  uint64_t memory_mib = 1024;
+  app.add_option("--machine", machine_name, "a machine that `dougong devices` lists, or the path of a .toml file")->capture_default_str();
+  app.add_flag("--timing", options.timing, "count cycles (slower)");
+  app.add_option("--cores", options.cores, "cores of the machine to build; 0: all")->capture_default_str();
+  app.add_option("--stats", statistics_file, "write what was counted to this JSON file");
+  app.add_option("--trace", options.trace_file, "write a trace for Perfetto to this file (with --timing)");
+  app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")->capture_default_str();
+  app.add_option("--memory", memory_mib, "MiB of heap and stack")->capture_default_str();
+  app.add_option("program", program_file, "the ELF executable")->required();
+  app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");
+  int own = own_arguments(argc, argv);
+  if (auto status = parse_arguments(app, own, argv)) return *status;
+  arguments.assign(argv + own, argv + argc);
+  if (!options.trace_file.empty() && !options.timing) return mistake("--trace needs --timing: without it nothing has a time");
+
+  std::optional<std::string> elf = read_file(program_file);
+  if (!elf) return mistake("cannot read the program '" + program_file + "'");
+  try {
+    sim::DeviceModel device(Machine::load(machine_name), options);
+    const sim::Image &image = device.load(*elf);
+    sim::Result result = device.run_program(image, arguments, memory_mib << 20);
+    if (!statistics_file.empty()) {
+      std::ofstream file(statistics_file);
+      if (!(file << device.statistics().json().dump(1) << "\n")) return mistake("cannot write '" + statistics_file + "'");
+    }
+    if (result.status == sim::Result::Status::exited) return result.exit_code;
+    std::fprintf(stderr, "%s\n", result.message.c_str());
+    return device_fault_status;
+  } catch (const MachineError &error) {
+    return mistake(error.what());
+  } catch (const sim::LoadError &error) {
+    return mistake(program_file + ": " + error.what());
+  } catch (const std::invalid_argument &error) {
+    return mistake(error.what());
+  } catch (const std::runtime_error &error) {
+    return mistake(error.what());
+  }
+}
