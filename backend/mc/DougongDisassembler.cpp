@@ -38,6 +38,11 @@ template <unsigned Width> static DecodeStatus decodeSImm(MCInst &Inst, uint64_t 
   Inst.addOperand(MCOperand::createImm(SignExtend64<Width>(Value)));
   return MCDisassembler::Success;
 }
+// Rounding modes 5 and 6 do not exist.
+static DecodeStatus decodeRounding(MCInst &Inst, uint64_t Value, uint64_t, const MCDisassembler *) {
+  Inst.addOperand(MCOperand::createImm(Value));
+  return Value == 5 || Value == 6 ? MCDisassembler::Fail : MCDisassembler::Success;
+}
 
 #include "DougongGenDisassemblerTables.inc"
 

@@ -1,0 +1,144 @@
+// See DougongFrameLowering.h.
+#include "DougongFrameLowering.h"
+#include "DougongInstrInfo.h"
+#include "DougongSubtarget.h"
+#include "llvm/CodeGen/CFIInstBuilder.h"
+
+using namespace llvm;
+
+static const DougongInstrInfo &instrInfo(const MachineFunction &MF) { return *MF.getSubtarget<DougongSubtarget>().getInstrInfo(); }
+
+// How far the prologue moves sp before it saves registers: all of a small frame; of a large one, what keeps the saves'
+// offsets within an immediate.
+static int64_t firstStep(const MachineFunction &MF) {
+  int64_t Size = alignTo(MF.getFrameInfo().getStackSize(), 16);
+  return isInt<12>(Size) ? Size : 2032;
+}
+
+bool DougongFrameLowering::hasFPImpl(const MachineFunction &MF) const {
+  const MachineFrameInfo &MFI = MF.getFrameInfo();
+  return MF.getTarget().Options.DisableFramePointerElim(MF) || MFI.hasVarSizedObjects() || MFI.isFrameAddressTaken() ||
+         MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF);
+}
+
+bool DougongFrameLowering::hasBasePointer(const MachineFunction &MF) const {
+  return MF.getFrameInfo().hasVarSizedObjects() && MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF);
+}
+
+bool DougongFrameLowering::hasReservedCallFrame(const MachineFunction &MF) const { return !MF.getFrameInfo().hasVarSizedObjects(); }
+
+void DougongFrameLowering::determineCalleeSaves(MachineFunction &MF, BitVector &SavedRegs, RegScavenger *RS) const {
+  TargetFrameLowering::determineCalleeSaves(MF, SavedRegs, RS);
+  if (hasFP(MF)) {
+    SavedRegs.set(Dougong::X1);
+    SavedRegs.set(Dougong::X8);
+  }
+  if (hasBasePointer(MF))
+    SavedRegs.set(Dougong::X9);
+}
+
+// A frame whose slots may lie out of an immediate's reach needs slots for the scavenger: one for the address and, where
+// masks are spilled through a scalar register, one more.
+void DougongFrameLowering::processFunctionBeforeFrameFinalized(MachineFunction &MF, RegScavenger *RS) const {
+  MachineFrameInfo &MFI = MF.getFrameInfo();
+  bool HasVectorSlot = false;
+  for (int I = MFI.getObjectIndexBegin(), E = MFI.getObjectIndexEnd(); I != E; ++I)
+    HasVectorSlot |= !MFI.isDeadObjectIndex(I) && MFI.getObjectSize(I) >= 64;
+  if (!isInt<11>(MFI.estimateStackSize(MF)) || HasVectorSlot)
+    for (int I = 0; I < 2; ++I)
+      RS->addScavengingFrameIndex(MFI.CreateStackObject(8, Align(8), false));
+}
+
+void DougongFrameLowering::emitPrologue(MachineFunction &MF, MachineBasicBlock &MBB) const {
+  const DougongInstrInfo &TII = instrInfo(MF);
+  MachineFrameInfo &MFI = MF.getFrameInfo();
+  uint64_t StackSize = alignTo(MFI.getStackSize(), getStackAlign());
+  MFI.setStackSize(StackSize);
+  if (StackSize == 0 && !MFI.adjustsStack() && !hasFP(MF))
+    return;
+
+  // Saves have been inserted already, relative to the new sp. When the frame is large, sp goes down in two steps so that the saves'
+  // offsets stay small; the second step follows them.
+  auto I = MBB.begin();
+  DebugLoc DL;
+  const auto &CSI = MFI.getCalleeSavedInfo();
+  uint64_t First = firstStep(MF);
+  TII.addImmediate(MBB, I, DL, Dougong::X2, Dougong::X2, -int64_t(First), MachineInstr::FrameSetup);
+  CFIInstBuilder CFI(MBB, I, MachineInstr::FrameSetup);
+  if (First)
+    CFI.buildDefCFAOffset(First);
+  std::advance(I, CSI.size());
+  CFI.setInsertPoint(I);
+  for (const CalleeSavedInfo &Saved : CSI)
+    CFI.buildOffset(Saved.getReg(), MFI.getObjectOffset(Saved.getFrameIdx()));
+
+  if (hasFP(MF)) {
+    TII.addImmediate(MBB, I, DL, Dougong::X8, Dougong::X2, First, MachineInstr::FrameSetup);
+    CFI.buildDefCFA(Dougong::X8, 0);
+  }
+  if (StackSize > First) {
+    TII.addImmediate(MBB, I, DL, Dougong::X2, Dougong::X2, -int64_t(StackSize - First), MachineInstr::FrameSetup);
+    if (!hasFP(MF))
+      CFI.buildDefCFAOffset(StackSize);
+  }
+  const TargetRegisterInfo &TRI = *MF.getSubtarget().getRegisterInfo();
+  if (TRI.hasStackRealignment(MF)) {
+    int64_t Mask = -int64_t(MFI.getMaxAlign().value());
+    if (isInt<12>(Mask)) {
+      BuildMI(MBB, I, DL, TII.get(Dougong::ANDI), Dougong::X2).addReg(Dougong::X2).addImm(Mask).setMIFlag(MachineInstr::FrameSetup);
+    } else {
+      unsigned Shift = Log2_64(MFI.getMaxAlign().value());
+      BuildMI(MBB, I, DL, TII.get(Dougong::SRLI), Dougong::X2).addReg(Dougong::X2).addImm(Shift).setMIFlag(MachineInstr::FrameSetup);
+      BuildMI(MBB, I, DL, TII.get(Dougong::SLLI), Dougong::X2).addReg(Dougong::X2).addImm(Shift).setMIFlag(MachineInstr::FrameSetup);
+    }
+  }
+  if (hasBasePointer(MF))
+    TII.addImmediate(MBB, I, DL, Dougong::X9, Dougong::X2, 0, MachineInstr::FrameSetup);
+}
+
+void DougongFrameLowering::emitEpilogue(MachineFunction &MF, MachineBasicBlock &MBB) const {
+  const DougongInstrInfo &TII = instrInfo(MF);
+  MachineFrameInfo &MFI = MF.getFrameInfo();
+  if (MFI.getStackSize() == 0 && !MFI.adjustsStack() && !hasFP(MF))
+    return;
+  auto End = MBB.getFirstTerminator();
+  DebugLoc DL = End != MBB.end() ? End->getDebugLoc() : DebugLoc();
+  auto Restores = End;
+  std::advance(Restores, -int64_t(MFI.getCalleeSavedInfo().size()));
+
+  uint64_t First = firstStep(MF);
+  if (MFI.hasVarSizedObjects() || MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF))
+    TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X8, -int64_t(First), MachineInstr::FrameDestroy);
+  else
+    TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X2, MFI.getStackSize() - First, MachineInstr::FrameDestroy);
+  TII.addImmediate(MBB, End, DL, Dougong::X2, Dougong::X2, First, MachineInstr::FrameDestroy);
+}
+
+// Objects' offsets count from the caller's sp.
+StackOffset DougongFrameLowering::getFrameIndexReference(const MachineFunction &MF, int FI, Register &FrameReg) const {
+  const MachineFrameInfo &MFI = MF.getFrameInfo();
+  int64_t Offset = MFI.getObjectOffset(FI);
+  for (const CalleeSavedInfo &Saved : MFI.getCalleeSavedInfo())
+    if (Saved.getFrameIdx() == FI) { // accessed between the prologue's two steps only
+      FrameReg = Dougong::X2;
+      return StackOffset::getFixed(Offset + firstStep(MF));
+    }
+  bool Realigned = MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF);
+  if (hasFP(MF) && (!Realigned || MFI.isFixedObjectIndex(FI))) {
+    FrameReg = Dougong::X8;
+    return StackOffset::getFixed(Offset);
+  }
+  FrameReg = hasBasePointer(MF) ? Dougong::X9 : Dougong::X2;
+  return StackOffset::getFixed(Offset + MFI.getStackSize());
+}
+
+MachineBasicBlock::iterator DougongFrameLowering::eliminateCallFramePseudoInstr(MachineFunction &MF, MachineBasicBlock &MBB,
+                                                                                MachineBasicBlock::iterator I) const {
+  if (!hasReservedCallFrame(MF)) {
+    int64_t Amount = alignTo(I->getOperand(0).getImm(), getStackAlign());
+    if (I->getOpcode() == Dougong::ADJCALLSTACKDOWN)
+      Amount = -Amount;
+    instrInfo(MF).addImmediate(MBB, I, I->getDebugLoc(), Dougong::X2, Dougong::X2, Amount);
+  }
+  return MBB.erase(I);
+}

@@ -1,0 +1,17 @@
+// What code generation remembers about one function.
+#pragma once
+#include "llvm/CodeGen/MachineFunction.h"
+
+namespace llvm {
+
+struct DougongFunctionInfo : public MachineFunctionInfo {
+  int VarArgsFrameIndex = 0; // where the first variadic argument stands
+
+  DougongFunctionInfo(const Function &, const TargetSubtargetInfo *) {}
+  MachineFunctionInfo *clone(BumpPtrAllocator &Allocator, MachineFunction &DestMF,
+                             const DenseMap<MachineBasicBlock *, MachineBasicBlock *> &) const override {
+    return DestMF.cloneInfo<DougongFunctionInfo>(*this);
+  }
+};
+
+} // namespace llvm

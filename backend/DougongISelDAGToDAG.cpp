@@ -1,0 +1,137 @@
+// Instruction selection: the generated matcher, and in C++ what its patterns cannot say (constants, frame addresses,
+// addressing modes, atomics with two results).
+#include "DougongPasses.h"
+#include "DougongISelLowering.h"
+#include "DougongSubtarget.h"
+#include "DougongTargetMachine.h"
+#include "llvm/CodeGen/SelectionDAGISel.h"
+
+using namespace llvm;
+
+#define DEBUG_TYPE "dougong-isel"
+#define PASS_NAME "Dougong instruction selection"
+
+namespace {
+
+class DougongDAGToDAGISel : public SelectionDAGISel {
+public:
+  DougongDAGToDAGISel(DougongTargetMachine &TM, CodeGenOptLevel OptLevel) : SelectionDAGISel(TM, OptLevel) {}
+
+  void Select(SDNode *N) override;
+  bool SelectInlineAsmMemoryOperand(const SDValue &Op, InlineAsm::ConstraintCode Constraint, std::vector<SDValue> &OutOps) override;
+
+  bool selectAddrRegImm(SDValue Address, SDValue &Base, SDValue &Offset) { return selectAddress(Address, Base, Offset, 12, 1); }
+  bool selectAddrVector(SDValue Address, SDValue &Base, SDValue &Offset) { return selectAddress(Address, Base, Offset, 14, 16); }
+  bool selectAddrElement4(SDValue Address, SDValue &Base, SDValue &Offset) { return selectAddress(Address, Base, Offset, 12, 4); }
+  bool selectAddrElement2(SDValue Address, SDValue &Base, SDValue &Offset) { return selectAddress(Address, Base, Offset, 11, 2); }
+  bool selectAddrElement1(SDValue Address, SDValue &Base, SDValue &Offset) { return selectAddress(Address, Base, Offset, 10, 1); }
+
+private:
+  bool selectAddress(SDValue Address, SDValue &Base, SDValue &Offset, unsigned Bits, unsigned Scale);
+  SDValue materialize(int64_t Value, const SDLoc &DL);
+  bool selectCompareAndSwap(SDNode *N);
+
+#include "DougongGenDAGISel.inc"
+};
+
+class DougongDAGToDAGISelLegacy : public SelectionDAGISelLegacy {
+public:
+  static char ID;
+  DougongDAGToDAGISelLegacy(DougongTargetMachine &TM, CodeGenOptLevel OptLevel)
+      : SelectionDAGISelLegacy(ID, std::make_unique<DougongDAGToDAGISel>(TM, OptLevel)) {}
+};
+
+char DougongDAGToDAGISelLegacy::ID = 0;
+
+} // namespace
+
+FunctionPass *llvm::createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel) {
+  return new DougongDAGToDAGISelLegacy(TM, OptLevel);
+}
+
+// Base register and immediate, of `Bits` bits in units of one byte, a multiple of `Scale`. Any address will do: at worst the offset is 0.
+bool DougongDAGToDAGISel::selectAddress(SDValue Address, SDValue &Base, SDValue &Offset, unsigned Bits, unsigned Scale) {
+  SDLoc DL(Address);
+  int64_t Distance = 0;
+  if (CurDAG->isBaseWithConstantOffset(Address)) {
+    int64_t Constant = cast<ConstantSDNode>(Address.getOperand(1))->getSExtValue();
+    if (isIntN(Bits, Constant) && Constant % Scale == 0) {
+      Distance = Constant;
+      Address = Address.getOperand(0);
+    }
+  }
+  if (auto *Frame = dyn_cast<FrameIndexSDNode>(Address))
+    Address = CurDAG->getTargetFrameIndex(Frame->getIndex(), MVT::i64);
+  Base = Address;
+  Offset = CurDAG->getTargetConstant(Distance, DL, MVT::i64);
+  return true;
+}
+
+SDValue DougongDAGToDAGISel::materialize(int64_t Value, const SDLoc &DL) {
+  if (Value == 0)
+    return CurDAG->getCopyFromReg(CurDAG->getEntryNode(), DL, Dougong::X0, MVT::i64);
+  SDValue Result = CurDAG->getRegister(Dougong::X0, MVT::i64);
+  for (const DougongConstant::Step &Step : DougongConstant::steps(Value)) {
+    SDValue Immediate = CurDAG->getTargetConstant(Step.Immediate, DL, MVT::i64);
+    SDNode *Node = Step.Opcode == Dougong::LUI ? CurDAG->getMachineNode(Step.Opcode, DL, MVT::i64, Immediate)
+                                               : CurDAG->getMachineNode(Step.Opcode, DL, MVT::i64, Result, Immediate);
+    Result = SDValue(Node, 0);
+  }
+  return Result;
+}
+
+bool DougongDAGToDAGISel::selectCompareAndSwap(SDNode *N) {
+  auto *Atomic = cast<AtomicSDNode>(N);
+  unsigned Opcode = Atomic->getMemoryVT() == MVT::i64 ? Dougong::PseudoCmpXchg64 : Dougong::PseudoCmpXchg32;
+  SDNode *Node = CurDAG->getMachineNode(Opcode, SDLoc(N), CurDAG->getVTList(MVT::i64, MVT::i64, MVT::Other),
+                                        {N->getOperand(1), N->getOperand(2), N->getOperand(3), N->getOperand(0)});
+  CurDAG->setNodeMemRefs(cast<MachineSDNode>(Node), {Atomic->getMemOperand()});
+  ReplaceUses(SDValue(N, 0), SDValue(Node, 0));
+  ReplaceUses(SDValue(N, 1), SDValue(Node, 2));
+  CurDAG->RemoveDeadNode(N);
+  return true;
+}
+
+void DougongDAGToDAGISel::Select(SDNode *N) {
+  if (N->isMachineOpcode()) {
+    N->setNodeId(-1);
+    return;
+  }
+  SDLoc DL(N);
+  switch (N->getOpcode()) {
+  case ISD::Constant:
+    ReplaceNode(N, materialize(cast<ConstantSDNode>(N)->getSExtValue(), DL).getNode());
+    return;
+  case ISD::ConstantFP: {
+    APInt Bits = cast<ConstantFPSDNode>(N)->getValueAPF().bitcastToAPInt();
+    SDValue Value = materialize(Bits.getSExtValue(), DL);
+    SDValue Class = CurDAG->getTargetConstant(Dougong::GPRRegClassID, DL, MVT::i32);
+    ReplaceNode(N, CurDAG->getMachineNode(TargetOpcode::COPY_TO_REGCLASS, DL, N->getValueType(0), Value, Class));
+    return;
+  }
+  case ISD::FrameIndex: {
+    SDValue Slot = CurDAG->getTargetFrameIndex(cast<FrameIndexSDNode>(N)->getIndex(), MVT::i64);
+    ReplaceNode(N, CurDAG->getMachineNode(Dougong::ADDI, DL, MVT::i64, Slot, CurDAG->getTargetConstant(0, DL, MVT::i64)));
+    return;
+  }
+  case ISD::ATOMIC_CMP_SWAP:
+    if (selectCompareAndSwap(N))
+      return;
+  }
+  SelectCode(N);
+}
+
+bool DougongDAGToDAGISel::SelectInlineAsmMemoryOperand(const SDValue &Op, InlineAsm::ConstraintCode Constraint,
+                                                       std::vector<SDValue> &OutOps) {
+  // `m` prints as `offset(register)`, `A` as `(register)`; both get the bare address and offset 0 or what fits.
+  SDValue Base, Offset;
+  if (Constraint == InlineAsm::ConstraintCode::A) {
+    Base = Op;
+    Offset = CurDAG->getTargetConstant(0, SDLoc(Op), MVT::i64);
+  } else {
+    selectAddrRegImm(Op, Base, Offset);
+  }
+  OutOps.push_back(Base);
+  OutOps.push_back(Offset);
+  return false;
+}

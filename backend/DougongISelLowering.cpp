@@ -1,0 +1,466 @@
+// Scalars: legal types and operations, and the lowering of the rest. See DougongISelLowering.h.
+//
+// i64 is the only legal integer; f64, f32, f16 and bf16 live in the same registers (Zfinx, Zdinx), f16 and bf16 compute in f32.
+#include "DougongISelLowering.h"
+#include "DougongFunctionInfo.h"
+#include "DougongSubtarget.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+static constexpr MVT Floats[] = {MVT::f64, MVT::f32, MVT::f16, MVT::bf16};
+
+DougongTargetLowering::DougongTargetLowering(const TargetMachine &TM, const DougongSubtarget &STI)
+    : TargetLowering(TM, STI), Subtarget(STI) {
+  for (MVT VT : {MVT::i64, MVT::f64, MVT::f32, MVT::f16, MVT::bf16})
+    addRegisterClass(VT, &Dougong::GPRRegClass);
+  for (MVT VT : {MVT::v32f32, MVT::v32i32, MVT::v32f16, MVT::v32bf16})
+    addRegisterClass(VT, &Dougong::VRRegClass);
+  addRegisterClass(MVT::v32i1, &Dougong::MRRegClass);
+  setVectorActions();
+  setScalarActions();
+  computeRegisterProperties(STI.getRegisterInfo());
+
+  setStackPointerRegisterToSaveRestore(Dougong::X2);
+  setBooleanContents(ZeroOrOneBooleanContent);
+  setBooleanVectorContents(ZeroOrOneBooleanContent);
+  setMinFunctionAlignment(Align(4));
+  setPrefFunctionAlignment(Align(16));
+  setMinCmpXchgSizeInBits(32);
+  setMaxAtomicSizeInBitsSupported(64);
+  setMinStackArgumentAlignment(Align(16));
+  setMinimumJumpTableEntries(6);
+  MaxStoresPerMemset = 16;
+  MaxStoresPerMemsetOptSize = 8;
+  MaxStoresPerMemcpy = 16;
+  MaxStoresPerMemcpyOptSize = 8;
+  MaxStoresPerMemmove = 16;
+  MaxStoresPerMemmoveOptSize = 8;
+  EnableExtLdPromotion = true;
+}
+
+void DougongTargetLowering::setScalarActions() {
+  // Integers.
+  for (auto Extension : {ISD::EXTLOAD, ISD::SEXTLOAD, ISD::ZEXTLOAD})
+    setLoadExtAction(Extension, MVT::i64, MVT::i1, Promote);
+  setOperationAction({ISD::BR_CC, ISD::SELECT_CC, ISD::SMUL_LOHI, ISD::UMUL_LOHI, ISD::SDIVREM, ISD::UDIVREM, ISD::SHL_PARTS,
+                      ISD::SRL_PARTS, ISD::SRA_PARTS, ISD::DYNAMIC_STACKALLOC, ISD::STACKSAVE, ISD::STACKRESTORE, ISD::VAARG, ISD::VACOPY,
+                      ISD::VAEND, ISD::BITREVERSE, ISD::UADDO, ISD::USUBO, ISD::UMULO, ISD::SMULO, ISD::ATOMIC_LOAD_SUB, ISD::FSHL, ISD::FSHR},
+                     MVT::i64, Expand);
+  setOperationAction({ISD::STACKSAVE, ISD::STACKRESTORE, ISD::VAARG, ISD::VACOPY, ISD::VAEND, ISD::BR_JT}, MVT::Other, Expand);
+  setOperationAction(ISD::DYNAMIC_STACKALLOC, MVT::i64, Expand);
+  setOperationAction(ISD::SIGN_EXTEND_INREG, MVT::i1, Expand);
+  setOperationAction({ISD::CTPOP, ISD::CTLZ, ISD::CTTZ, ISD::BSWAP, ISD::ROTL, ISD::ROTR, ISD::SMIN, ISD::SMAX, ISD::UMIN, ISD::UMAX}, MVT::i64,
+                     Legal);
+  setOperationAction({ISD::CTLZ_ZERO_UNDEF, ISD::CTTZ_ZERO_UNDEF}, MVT::i64, Expand);
+  setOperationAction({ISD::SELECT, ISD::GlobalAddress, ISD::BlockAddress, ISD::ConstantPool, ISD::JumpTable, ISD::GlobalTLSAddress,
+                      ISD::IS_FPCLASS, ISD::FRAMEADDR, ISD::RETURNADDR},
+                     MVT::i64, Custom);
+  setOperationAction(ISD::VASTART, MVT::Other, Custom);
+  setOperationAction({ISD::TRAP, ISD::DEBUGTRAP}, MVT::Other, Legal);
+  setOperationAction(ISD::READCYCLECOUNTER, MVT::i64, Legal);
+  setOperationAction(ISD::ATOMIC_FENCE, MVT::Other, Legal);
+  setOperationAction({ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::FP_TO_SINT, ISD::FP_TO_UINT}, MVT::i64, Legal);
+  setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
+
+  // Floats.
+  setOperationAction(ISD::BITCAST, {MVT::i16, MVT::i32}, Custom);
+  for (MVT VT : Floats) {
+    for (auto CC : {ISD::SETOGT, ISD::SETOGE, ISD::SETONE, ISD::SETUEQ, ISD::SETUGT, ISD::SETUGE, ISD::SETULT, ISD::SETULE, ISD::SETUNE,
+                    ISD::SETGT, ISD::SETGE, ISD::SETNE, ISD::SETO, ISD::SETUO})
+      setCondCodeAction(CC, VT, Expand);
+    setOperationAction({ISD::SELECT_CC, ISD::BR_CC}, VT, Expand);
+    setOperationAction(ISD::SELECT, VT, Custom);
+    setOperationAction(ISD::ConstantFP, VT, Legal);
+    setOperationAction(ISD::BITCAST, VT, VT == MVT::f64 ? Legal : Custom);
+    setOperationAction({ISD::FSIN, ISD::FCOS, ISD::FSINCOS, ISD::FTAN, ISD::FASIN, ISD::FACOS, ISD::FATAN, ISD::FATAN2, ISD::FSINH, ISD::FCOSH,
+                        ISD::FTANH, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FFREXP, ISD::FMODF, ISD::FREM, ISD::FEXP, ISD::FEXP2, ISD::FEXP10,
+                        ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FCEIL, ISD::FFLOOR, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND,
+                        ISD::FROUNDEVEN, ISD::FCANONICALIZE, ISD::FMAD},
+                       VT, Expand);
+    for (MVT Memory : Floats)
+      if (Memory != VT) {
+        setLoadExtAction(ISD::EXTLOAD, VT, Memory, Expand);
+        setTruncStoreAction(VT, Memory, Expand);
+      }
+  }
+  for (MVT VT : {MVT::f32, MVT::f64}) {
+    setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN, ISD::FMINNUM,
+                        ISD::FMAXNUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::LRINT, ISD::LLRINT, ISD::LROUND, ISD::LLROUND},
+                       VT, Legal);
+    setOperationAction({ISD::FMINIMUM, ISD::FMAXIMUM, ISD::IS_FPCLASS}, VT, Custom);
+    setOperationAction({ISD::FMINNUM_IEEE, ISD::FMAXNUM_IEEE}, VT, Expand);
+  }
+  for (MVT VT : {MVT::f16, MVT::bf16}) {
+    setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
+                        ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FREM, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FSIN, ISD::FCOS,
+                        ISD::FTAN, ISD::FTANH, ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FCEIL, ISD::FFLOOR,
+                        ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND, ISD::FROUNDEVEN, ISD::SETCC, ISD::LRINT, ISD::LLRINT,
+                        ISD::LROUND, ISD::LLROUND, ISD::FCANONICALIZE},
+                       VT, Promote);
+    for (unsigned Op : {ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
+                        ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::SETCC})
+      AddPromotedToType(Op, VT, MVT::f32);
+    setOperationAction(ISD::IS_FPCLASS, VT, Custom);
+    setOperationAction({ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN}, VT, Legal);
+  }
+}
+
+const char *DougongTargetLowering::getTargetNodeName(unsigned Opcode) const {
+#define NODE(N) case DGISD::N: return "DGISD::" #N;
+  switch (Opcode) {
+    NODE(CALL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS)
+    NODE(MASK_IN) NODE(MASK_OUT) NODE(MASK_FIRST) NODE(PERMUTE) NODE(PERMUTE2) NODE(BROADCAST_LANE) NODE(ALIGN) NODE(IOTA) NODE(VCLASS)
+  }
+#undef NODE
+  return nullptr;
+}
+
+SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) const {
+  if (Op.getValueType().isVector() || llvm::any_of(Op->op_values(), [](SDValue V) { return V.getValueType().isVector(); }))
+    return lowerVectorOperation(Op, DAG);
+  switch (Op.getOpcode()) {
+  case ISD::GlobalAddress:
+  case ISD::BlockAddress:
+  case ISD::ConstantPool:
+  case ISD::JumpTable: return lowerAddress(Op, DAG);
+  case ISD::GlobalTLSAddress: return lowerThreadLocal(Op, DAG);
+  case ISD::SELECT: return lowerSelect(Op, DAG);
+  case ISD::VASTART: return lowerVASTART(Op, DAG);
+  case ISD::FRAMEADDR: return lowerFrameAddress(Op, DAG);
+  case ISD::RETURNADDR: return lowerReturnAddress(Op, DAG);
+  case ISD::IS_FPCLASS: return lowerClassTest(Op, DAG);
+  case ISD::FMINIMUM:
+  case ISD::FMAXIMUM: return lowerMinMax(Op, DAG);
+  case ISD::BITCAST: return lowerBitcast(Op, DAG);
+  }
+  report_fatal_error(Twine("dougong: no lowering for ") + Op->getOperationName(&DAG));
+}
+
+//===-- Addresses --------------------------------------------------------------------------------------------------===//
+
+SDValue DougongTargetLowering::lowerAddress(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  EVT VT = Op.getValueType();
+  if (auto *N = dyn_cast<BlockAddressSDNode>(Op))
+    return DAG.getNode(DGISD::ADDRESS, DL, VT, DAG.getTargetBlockAddress(N->getBlockAddress(), VT, N->getOffset()));
+  if (auto *N = dyn_cast<ConstantPoolSDNode>(Op))
+    return DAG.getNode(DGISD::ADDRESS, DL, VT, DAG.getTargetConstantPool(N->getConstVal(), VT, N->getAlign(), N->getOffset()));
+  if (auto *N = dyn_cast<JumpTableSDNode>(Op))
+    return DAG.getNode(DGISD::ADDRESS, DL, VT, DAG.getTargetJumpTable(N->getIndex(), VT));
+
+  auto *N = cast<GlobalAddressSDNode>(Op);
+  int64_t Offset = N->getOffset();
+  if (N->getGlobal()->hasExternalWeakLinkage()) {
+    SDValue Base = DAG.getNode(DGISD::GOT, DL, VT, DAG.getTargetGlobalAddress(N->getGlobal(), DL, VT));
+    return Offset ? DAG.getNode(ISD::ADD, DL, VT, Base, DAG.getConstant(Offset, DL, VT)) : Base;
+  }
+  // The linker checks that symbol + offset is in reach; an offset that leaves the object by far is added apart.
+  if (isInt<20>(Offset))
+    return DAG.getNode(DGISD::ADDRESS, DL, VT, DAG.getTargetGlobalAddress(N->getGlobal(), DL, VT, Offset));
+  SDValue Base = DAG.getNode(DGISD::ADDRESS, DL, VT, DAG.getTargetGlobalAddress(N->getGlobal(), DL, VT));
+  return DAG.getNode(ISD::ADD, DL, VT, Base, DAG.getConstant(Offset, DL, VT));
+}
+
+// Programs are linked statically, so that every thread-local symbol's offset from tp is known to the linker.
+SDValue DougongTargetLowering::lowerThreadLocal(SDValue Op, SelectionDAG &DAG) const {
+  auto *N = cast<GlobalAddressSDNode>(Op);
+  SDLoc DL(Op);
+  return DAG.getNode(DGISD::TPREL, DL, MVT::i64, DAG.getTargetGlobalAddress(N->getGlobal(), DL, MVT::i64, N->getOffset()));
+}
+
+SDValue DougongTargetLowering::lowerVASTART(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  int FI = DAG.getMachineFunction().getInfo<DougongFunctionInfo>()->VarArgsFrameIndex;
+  const Value *List = cast<SrcValueSDNode>(Op.getOperand(2))->getValue();
+  return DAG.getStore(Op.getOperand(0), DL, DAG.getFrameIndex(FI, MVT::i64), Op.getOperand(1), MachinePointerInfo(List));
+}
+
+// With a frame pointer, s0 is the caller's sp and the saved s0 and ra stand where the CFI says; only frame 0 is offered.
+SDValue DougongTargetLowering::lowerFrameAddress(SDValue Op, SelectionDAG &DAG) const {
+  DAG.getMachineFunction().getFrameInfo().setFrameAddressIsTaken(true);
+  if (Op.getConstantOperandVal(0) != 0)
+    return DAG.getConstant(0, SDLoc(Op), MVT::i64);
+  return DAG.getCopyFromReg(DAG.getEntryNode(), SDLoc(Op), Dougong::X8, MVT::i64);
+}
+
+SDValue DougongTargetLowering::lowerReturnAddress(SDValue Op, SelectionDAG &DAG) const {
+  MachineFunction &MF = DAG.getMachineFunction();
+  MF.getFrameInfo().setReturnAddressIsTaken(true);
+  if (Op.getConstantOperandVal(0) != 0)
+    return DAG.getConstant(0, SDLoc(Op), MVT::i64);
+  Register RA = MF.addLiveIn(Dougong::X1, &Dougong::GPRRegClass);
+  return DAG.getCopyFromReg(DAG.getEntryNode(), SDLoc(Op), RA, MVT::i64);
+}
+
+//===-- Selects and floats -----------------------------------------------------------------------------------------===//
+
+// select (setcc l, r, cc), t, f -> SELECT_CC l, r, branch, t, f; any other condition is compared with zero.
+SDValue DougongTargetLowering::lowerSelect(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  SDValue Condition = Op.getOperand(0);
+  SDValue Left = Condition, Right = DAG.getConstant(0, DL, MVT::i64);
+  unsigned Branch = Dougong::BNE;
+  if (Condition.getOpcode() == ISD::SETCC && Condition.getOperand(0).getValueType() == MVT::i64) {
+    Left = Condition.getOperand(0);
+    Right = Condition.getOperand(1);
+    ISD::CondCode CC = cast<CondCodeSDNode>(Condition.getOperand(2))->get();
+    if (CC == ISD::SETGT || CC == ISD::SETLE || CC == ISD::SETUGT || CC == ISD::SETULE) {
+      std::swap(Left, Right);
+      CC = ISD::getSetCCSwappedOperands(CC);
+    }
+    switch (CC) {
+    case ISD::SETEQ: Branch = Dougong::BEQ; break;
+    case ISD::SETNE: Branch = Dougong::BNE; break;
+    case ISD::SETLT: Branch = Dougong::BLT; break;
+    case ISD::SETGE: Branch = Dougong::BGE; break;
+    case ISD::SETULT: Branch = Dougong::BLTU; break;
+    case ISD::SETUGE: Branch = Dougong::BGEU; break;
+    default: llvm_unreachable("integer compare");
+    }
+  }
+  return DAG.getNode(DGISD::SELECT_CC, DL, Op.getValueType(), Left, Right, DAG.getTargetConstant(Branch, DL, MVT::i64), Op.getOperand(1),
+                     Op.getOperand(2));
+}
+
+// Bits of fclass: 0 -inf, 1 -normal, 2 -subnormal, 3 -0, 4 +0, 5 +subnormal, 6 +normal, 7 +inf, 8 signalling NaN, 9 quiet NaN.
+SDValue DougongTargetLowering::lowerClassTest(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  unsigned Test = Op.getConstantOperandVal(1), Mask = 0;
+  const std::pair<unsigned, unsigned> Bits[] = {{fcNegInf, 0},     {fcNegNormal, 1}, {fcNegSubnormal, 2}, {fcNegZero, 3}, {fcPosZero, 4},
+                                                {fcPosSubnormal, 5}, {fcPosNormal, 6}, {fcPosInf, 7},       {fcSNan, 8},    {fcQNan, 9}};
+  for (auto [Class, Bit] : Bits)
+    if (Test & Class)
+      Mask |= 1u << Bit;
+  SDValue Value = Op.getOperand(0);
+  // Every f16 or bf16 is a normal f32 or the same special value, but for subnormals: those are told by a compare in integers.
+  if (Value.getValueType() == MVT::f16 || Value.getValueType() == MVT::bf16)
+    return expandIS_FPCLASS(Op.getValueType(), Value, FPClassTest(Test), SDNodeFlags(), DL, DAG);
+  SDValue Class = DAG.getNode(DGISD::FCLASS, DL, MVT::i64, Value);
+  SDValue Hit = DAG.getNode(ISD::AND, DL, MVT::i64, Class, DAG.getConstant(Mask, DL, MVT::i64));
+  return DAG.getSetCC(DL, Op.getValueType(), Hit, DAG.getConstant(0, DL, MVT::i64), ISD::SETNE);
+}
+
+// minimum(x, y): a NaN wins. fmin prefers the number, so each operand that is NaN is first put in the other's place too.
+SDValue DougongTargetLowering::lowerMinMax(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  EVT VT = Op.getValueType();
+  SDValue X = Op.getOperand(0), Y = Op.getOperand(1);
+  SDValue XNumber = DAG.getSetCC(DL, MVT::i64, X, X, ISD::SETOEQ), YNumber = DAG.getSetCC(DL, MVT::i64, Y, Y, ISD::SETOEQ);
+  SDValue NewY = DAG.getSelect(DL, VT, XNumber, Y, X), NewX = DAG.getSelect(DL, VT, YNumber, X, Y);
+  return DAG.getNode(Op.getOpcode() == ISD::FMINIMUM ? ISD::FMINNUM : ISD::FMAXNUM, DL, VT, NewX, NewY);
+}
+
+// f32 <-> i32 and f16, bf16 <-> i16: the register as it is. The integer is not legal, so the other half is in ReplaceNodeResults.
+SDValue DougongTargetLowering::lowerBitcast(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  SDValue From = Op.getOperand(0);
+  if (From.getValueType().isInteger())
+    return DAG.getNode(DGISD::BITS_FP, DL, Op.getValueType(), DAG.getNode(ISD::ANY_EXTEND, DL, MVT::i64, From));
+  SDValue Bits = DAG.getNode(DGISD::FP_BITS, DL, MVT::i64, From);
+  return DAG.getNode(DGISD::BITS_FP, DL, Op.getValueType(), Bits);
+}
+
+void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValue> &Results, SelectionDAG &DAG) const {
+  SDLoc DL(N);
+  if (N->getOpcode() == ISD::BITCAST && N->getValueType(0).isScalarInteger() && !N->getOperand(0).getValueType().isVector()) {
+    SDValue Bits = DAG.getNode(DGISD::FP_BITS, DL, MVT::i64, N->getOperand(0));
+    Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, N->getValueType(0), Bits));
+    return;
+  }
+  if (SDValue Result = lowerVectorOperation(SDValue(N, 0), DAG)) {
+    Results.push_back(Result);
+    for (unsigned I = 1; I < N->getNumValues(); ++I)
+      Results.push_back(Result.getValue(I));
+  }
+}
+
+//===-- Custom insertion -------------------------------------------------------------------------------------------===//
+
+// rd = left <cc> right ? t : f, as a branch around nothing and a PHI; the register allocator turns the PHI into one move.
+static MachineBasicBlock *insertSelect(MachineInstr &MI, MachineBasicBlock *Head) {
+  MachineFunction *MF = Head->getParent();
+  const TargetInstrInfo &TII = *MF->getSubtarget().getInstrInfo();
+  DebugLoc DL = MI.getDebugLoc();
+  MachineBasicBlock *Other = MF->CreateMachineBasicBlock(Head->getBasicBlock());
+  MachineBasicBlock *Tail = MF->CreateMachineBasicBlock(Head->getBasicBlock());
+  MF->insert(std::next(Head->getIterator()), Other);
+  MF->insert(std::next(Other->getIterator()), Tail);
+
+  // Selects that follow on the same condition share the branch: max and its index, for example.
+  SmallVector<MachineInstr *, 4> Selects = {&MI};
+  SmallSet<Register, 4> Made = {MI.getOperand(0).getReg()};
+  auto Same = [&](MachineInstr &Next) {
+    return Next.getOpcode() == MI.getOpcode() && Next.getOperand(1).getReg() == MI.getOperand(1).getReg() &&
+           Next.getOperand(2).getReg() == MI.getOperand(2).getReg() && Next.getOperand(3).getImm() == MI.getOperand(3).getImm() &&
+           !Made.count(Next.getOperand(4).getReg()) && !Made.count(Next.getOperand(5).getReg());
+  };
+  for (auto I = std::next(MI.getIterator()); I != Head->end() && Same(*I); ++I) {
+    Selects.push_back(&*I);
+    Made.insert(I->getOperand(0).getReg());
+  }
+
+  Tail->splice(Tail->begin(), Head, std::next(Selects.back()->getIterator()), Head->end());
+  Tail->transferSuccessorsAndUpdatePHIs(Head);
+  Head->addSuccessor(Other);
+  Head->addSuccessor(Tail);
+  Other->addSuccessor(Tail);
+  BuildMI(*Head, Head->end(), DL, TII.get(MI.getOperand(3).getImm())).add(MI.getOperand(1)).add(MI.getOperand(2)).addMBB(Tail);
+  for (MachineInstr *Select : llvm::reverse(Selects)) {
+    BuildMI(*Tail, Tail->begin(), Select->getDebugLoc(), TII.get(TargetOpcode::PHI), Select->getOperand(0).getReg())
+        .addReg(Select->getOperand(4).getReg())
+        .addMBB(Head)
+        .addReg(Select->getOperand(5).getReg())
+        .addMBB(Other);
+    Select->eraseFromParent();
+  }
+  return Tail;
+}
+
+MachineBasicBlock *DougongTargetLowering::EmitInstrWithCustomInserter(MachineInstr &MI, MachineBasicBlock *MBB) const {
+  if (MI.getOpcode() == Dougong::PseudoSelect)
+    return insertSelect(MI, MBB);
+  llvm_unreachable("an instruction without a custom inserter");
+}
+
+//===-- Properties -------------------------------------------------------------------------------------------------===//
+
+EVT DougongTargetLowering::getSetCCResultType(const DataLayout &, LLVMContext &Context, EVT VT) const {
+  return VT.isVector() ? EVT::getVectorVT(Context, MVT::i1, VT.getVectorElementCount()) : EVT(MVT::i64);
+}
+
+// A float constant is an integer constant in a register; what takes more than three instructions is loaded.
+bool DougongTargetLowering::isFPImmLegal(const APFloat &Imm, EVT VT, bool) const {
+  if (VT == MVT::f32 || VT == MVT::f16 || VT == MVT::bf16)
+    return true;
+  return VT == MVT::f64 && DougongConstant::steps(Imm.bitcastToAPInt().getSExtValue()).size() <= 3;
+}
+
+bool DougongTargetLowering::isLegalAddressingMode(const DataLayout &, const AddrMode &AM, Type *Ty, unsigned, Instruction *) const {
+  if (AM.BaseGV || AM.ScalableOffset)
+    return false;
+  bool Vector = Ty && Ty->isVectorTy();
+  if (!isInt<12>(AM.BaseOffs) && !(Vector && AM.BaseOffs % 16 == 0 && isInt<16>(AM.BaseOffs)))
+    return false;
+  return AM.Scale == 0 || (AM.Scale == 1 && !AM.HasBaseReg);
+}
+
+// The scalar unit's accesses must be aligned; vectors want the alignment of an element.
+bool DougongTargetLowering::allowsMisalignedMemoryAccesses(EVT VT, unsigned, Align Alignment, MachineMemOperand::Flags, unsigned *Fast) const {
+  if (!VT.isVector() || VT.getScalarSizeInBits() < 8 || Alignment.value() * 8 < VT.getScalarSizeInBits())
+    return false;
+  if (Fast)
+    *Fast = 1;
+  return true;
+}
+
+bool DougongTargetLowering::isTruncateFree(Type *From, Type *To) const {
+  return From->isIntegerTy() && To->isIntegerTy() && From->getPrimitiveSizeInBits() > To->getPrimitiveSizeInBits();
+}
+bool DougongTargetLowering::isTruncateFree(EVT From, EVT To) const {
+  return From.isScalarInteger() && To.isScalarInteger() && From.getSizeInBits() > To.getSizeInBits();
+}
+
+bool DougongTargetLowering::isZExtFree(SDValue Value, EVT To) const {
+  if (auto *Load = dyn_cast<LoadSDNode>(Value)) {
+    EVT Memory = Load->getMemoryVT();
+    if ((Memory == MVT::i8 || Memory == MVT::i16) && Load->getExtensionType() != ISD::SEXTLOAD)
+      return true;
+  }
+  return TargetLowering::isZExtFree(Value, To);
+}
+
+bool DougongTargetLowering::isFMAFasterThanFMulAndFAdd(const MachineFunction &, EVT VT) const {
+  return VT == MVT::f32 || VT == MVT::f64 || VT == MVT::v32f32;
+}
+
+Register DougongTargetLowering::getExceptionPointerRegister(const Constant *) const { return Dougong::X10; }
+Register DougongTargetLowering::getExceptionSelectorRegister(const Constant *) const { return Dougong::X11; }
+unsigned DougongTargetLowering::getJumpTableEncoding() const { return MachineJumpTableInfo::EK_BlockAddress; }
+
+//===-- Atomics ----------------------------------------------------------------------------------------------------===//
+
+Instruction *DougongTargetLowering::emitLeadingFence(IRBuilderBase &Builder, Instruction *Inst, AtomicOrdering Order) const {
+  if (isa<LoadInst>(Inst) && Order == AtomicOrdering::SequentiallyConsistent)
+    return Builder.CreateFence(Order);
+  return !isa<LoadInst>(Inst) && isReleaseOrStronger(Order) ? Builder.CreateFence(AtomicOrdering::Release) : nullptr;
+}
+
+Instruction *DougongTargetLowering::emitTrailingFence(IRBuilderBase &Builder, Instruction *Inst, AtomicOrdering Order) const {
+  if (isa<StoreInst>(Inst))
+    return Order == AtomicOrdering::SequentiallyConsistent ? Builder.CreateFence(Order) : nullptr;
+  return isAcquireOrStronger(Order) ? Builder.CreateFence(AtomicOrdering::Acquire) : nullptr;
+}
+
+TargetLowering::AtomicExpansionKind DougongTargetLowering::shouldExpandAtomicRMWInIR(AtomicRMWInst *RMW) const {
+  unsigned Bits = RMW->getType()->getPrimitiveSizeInBits();
+  if (RMW->getType()->isPointerTy())
+    Bits = 64;
+  switch (RMW->getOperation()) {
+  case AtomicRMWInst::Xchg:
+  case AtomicRMWInst::Add:
+  case AtomicRMWInst::Sub:
+  case AtomicRMWInst::And:
+  case AtomicRMWInst::Or:
+  case AtomicRMWInst::Xor:
+  case AtomicRMWInst::Max:
+  case AtomicRMWInst::Min:
+  case AtomicRMWInst::UMax:
+  case AtomicRMWInst::UMin:
+    return Bits >= 32 && !RMW->getType()->isFloatingPointTy() ? AtomicExpansionKind::None : AtomicExpansionKind::CmpXChg;
+  default: return AtomicExpansionKind::CmpXChg;
+  }
+}
+
+//===-- Inline assembly --------------------------------------------------------------------------------------------===//
+
+TargetLowering::ConstraintType DougongTargetLowering::getConstraintType(StringRef Constraint) const {
+  if (Constraint.size() == 1) {
+    switch (Constraint[0]) {
+    case 'I':
+    case 'J':
+    case 'K': return C_Immediate;
+    case 'A': return C_Memory;
+    }
+  }
+  if (Constraint == "vr" || Constraint == "vm")
+    return C_RegisterClass;
+  return TargetLowering::getConstraintType(Constraint);
+}
+
+std::pair<unsigned, const TargetRegisterClass *>
+DougongTargetLowering::getRegForInlineAsmConstraint(const TargetRegisterInfo *TRI, StringRef Constraint, MVT VT) const {
+  if (Constraint == "r" && !VT.isVector())
+    return {0u, &Dougong::GPRRegClass};
+  if (Constraint == "vr")
+    return {0u, &Dougong::VRRegClass};
+  if (Constraint == "vm")
+    return {0u, &Dougong::MRRegClass};
+  // {a0} and {x10} alike: LLVM knows a register by its record's name.
+  if (Constraint.starts_with("{") && Constraint.ends_with("}")) {
+    StringRef Name = Constraint.drop_front().drop_back();
+    if (Name == "fp")
+      return {Dougong::X8, &Dougong::GPRRegClass};
+    for (MCPhysReg Reg : Dougong::GPRRegClass)
+      if (Name == StringRef(TRI->getRegAsmName(Reg)) || Name.equals_insensitive(TRI->getName(Reg)))
+        return {Reg, &Dougong::GPRRegClass};
+  }
+  return TargetLowering::getRegForInlineAsmConstraint(TRI, Constraint, VT);
+}
+
+InlineAsm::ConstraintCode DougongTargetLowering::getInlineAsmMemConstraint(StringRef Constraint) const {
+  return Constraint == "A" ? InlineAsm::ConstraintCode::A : TargetLowering::getInlineAsmMemConstraint(Constraint);
+}
+
+void DougongTargetLowering::LowerAsmOperandForConstraint(SDValue Op, StringRef Constraint, std::vector<SDValue> &Ops,
+                                                         SelectionDAG &DAG) const {
+  if (Constraint == "I" || Constraint == "J" || Constraint == "K") {
+    auto *C = dyn_cast<ConstantSDNode>(Op);
+    int64_t Value = C ? C->getSExtValue() : 0;
+    bool Fits = Constraint == "I" ? isInt<12>(Value) : Constraint == "J" ? Value == 0 : isUInt<5>(Value);
+    if (C && Fits)
+      Ops.push_back(DAG.getTargetConstant(Value, SDLoc(Op), MVT::i64));
+    return;
+  }
+  TargetLowering::LowerAsmOperandForConstraint(Op, Constraint, Ops, DAG);
+}

@@ -1,0 +1,72 @@
+// See DougongTargetMachine.h.
+#include "DougongTargetMachine.h"
+#include "DougongPasses.h"
+#include "DougongFunctionInfo.h"
+#include "DougongSubtarget.h"
+#include "DougongTargetTransformInfo.h"
+#include "dougong.h"
+#include "llvm/CodeGen/MachineScheduler.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetLoweringObjectFileImpl.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+
+using namespace llvm;
+
+namespace {
+
+// Constants are read by scalar code; init_array as on every ELF target of today.
+class DougongObjectFile : public TargetLoweringObjectFileELF {
+public:
+  void Initialize(MCContext &Context, const TargetMachine &TM) override {
+    TargetLoweringObjectFileELF::Initialize(Context, TM);
+    InitializeELF(true);
+  }
+};
+
+class DougongPassConfig : public TargetPassConfig {
+public:
+  DougongPassConfig(DougongTargetMachine &TM, PassManagerBase &PM) : TargetPassConfig(TM, PM) {
+    // The post-RA scheduler of the machine scheduler's family takes the place of the old list scheduler.
+    if (TM.getOptLevel() != CodeGenOptLevel::None)
+      substitutePass(&PostRASchedulerID, &PostMachineSchedulerID);
+  }
+
+  void addIRPasses() override {
+    addPass(createAtomicExpandLegacyPass());
+    TargetPassConfig::addIRPasses();
+  }
+  bool addInstSelector() override {
+    addPass(createDougongISelDag(getTM<DougongTargetMachine>(), getOptLevel()));
+    return false;
+  }
+  void addPreSched2() override { addPass(createDougongExpandPseudos()); }
+  void addPreEmitPass() override { addPass(&BranchRelaxationPassID); }
+};
+
+} // namespace
+
+DougongTargetMachine::DougongTargetMachine(const Target &T, const Triple &TT, StringRef CPU, StringRef FS, const TargetOptions &Options,
+                                           std::optional<Reloc::Model>, std::optional<CodeModel::Model>, CodeGenOptLevel OL, bool)
+    : CodeGenTargetMachineImpl(T, dougong::targetDataLayout, TT, CPU, FS, Options, Reloc::Static, CodeModel::Medium, OL),
+      ObjectFile(std::make_unique<DougongObjectFile>()), Subtarget(std::make_unique<DougongSubtarget>(TT, CPU, FS, *this)) {
+  initAsmInfo();
+}
+
+DougongTargetMachine::~DougongTargetMachine() = default;
+
+const TargetSubtargetInfo *DougongTargetMachine::getSubtargetImpl(const Function &) const { return Subtarget.get(); }
+
+TargetPassConfig *DougongTargetMachine::createPassConfig(PassManagerBase &PM) { return new DougongPassConfig(*this, PM); }
+
+TargetTransformInfo DougongTargetMachine::getTargetTransformInfo(const Function &F) const {
+  return TargetTransformInfo(std::make_unique<DougongTTIImpl>(this, F));
+}
+
+MachineFunctionInfo *DougongTargetMachine::createMachineFunctionInfo(BumpPtrAllocator &Allocator, const Function &F,
+                                                                     const TargetSubtargetInfo *STI) const {
+  return DougongFunctionInfo::create<DougongFunctionInfo>(Allocator, F, STI);
+}
+
+ScheduleDAGInstrs *DougongTargetMachine::createMachineScheduler(MachineSchedContext *C) const { return createSchedLive(C); }
+
+ScheduleDAGInstrs *DougongTargetMachine::createPostMachineScheduler(MachineSchedContext *C) const { return createSchedPostRA(C); }
