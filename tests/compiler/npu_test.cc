@@ -1,0 +1,191 @@
+// Every kernel text in tests/compiler/npu/, compiled for the NPU as far as LLVM IR and run with host engines in three orders
+// of commands, against the reference execution or the CPU target; and what the compiler says of kernels that it cannot compile.
+#include "compiler/npu/npu.h"
+#include "machines/machine.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tests/compiler/cpu_kernel.h"
+#include "tests/compiler/npu_engines.h"
+#include "tests/compiler/reference_execution.h"
+#include "llvm/IR/Verifier.h"
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace mlir;
+
+namespace dougong {
+namespace {
+
+std::string textOf(const std::filesystem::path &path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// "// RANGE: 0 1" bounds the values of every floating-point argument, "// TOLERANCE: 1e-5" says how far f32 results may lie
+// from the reference, relative to the largest; without it they are equal.
+double directive(const std::string &text, const std::string &name, double otherwise, int index = 0) {
+  size_t at = text.find("// " + name + ":");
+  if (at == std::string::npos)
+    return otherwise;
+  std::istringstream values(text.substr(at + name.size() + 4));
+  double value = otherwise;
+  for (int i = 0; i <= index; ++i)
+    values >> value;
+  return value;
+}
+
+Type elementOf(Type type) {
+  if (auto memory = dyn_cast<MemRefType>(type))
+    return memory.getElementType();
+  return cast<RankedTensorType>(type).getElementType();
+}
+
+size_t bytesOf(Type element) { return std::max(1u, element.getIntOrFloatBitWidth() / 8); }
+
+double get(const Bytes &bytes, Type element, size_t i) {
+  auto as = [&](auto value) {
+    std::memcpy(&value, &bytes[i * sizeof(value)], sizeof(value));
+    return double(value);
+  };
+  if (element.isF32())
+    return as(float());
+  if (element.isF16())
+    return as(_Float16());
+  if (element.isF64())
+    return as(double());
+  if (element.isInteger(64))
+    return as(int64_t());
+  if (element.isInteger(32))
+    return as(int32_t());
+  if (element.isInteger(16))
+    return as(int16_t());
+  return as(int8_t());
+}
+
+void put(Bytes &bytes, Type element, size_t i, double value) {
+  auto as = [&](auto converted) { std::memcpy(&bytes[i * sizeof(converted)], &converted, sizeof(converted)); };
+  if (element.isF32())
+    as(float(value));
+  else if (element.isF16())
+    as(_Float16(value));
+  else if (element.isF64())
+    as(value);
+  else if (element.isInteger(64))
+    as(int64_t(value));
+  else if (element.isInteger(32))
+    as(int32_t(value));
+  else if (element.isInteger(16))
+    as(int16_t(value));
+  else if (element.isInteger(1))
+    as(int8_t(value > 0));
+  else
+    as(int8_t(value));
+}
+
+class OnHostEngines : public testing::TestWithParam<std::string> {};
+
+// In graph form buffers are the tensors; in tile form each argument's elements are given by "// SIZES: 1000 1000".
+void runKernel(const std::string &text, Order order, const char *machineName, int cores) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  registerKernelDialects(context);
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  auto kernel = *module->getOps<func::FuncOp>().begin();
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  types.append(kernel.getResultTypes().begin(), kernel.getResultTypes().end());
+  std::vector<Bytes> memory;
+  std::mt19937 random(7);
+  double low = directive(text, "RANGE", -2, 0), high = directive(text, "RANGE", 2, 1);
+  for (auto [index, type] : llvm::enumerate(types)) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    size_t count = tensor ? tensor.getNumElements() : size_t(directive(text, "SIZES", 0, index));
+    Type element = elementOf(type);
+    Bytes bytes(count * bytesOf(element), 0);
+    std::uniform_real_distribution<double> uniform(low, high);
+    for (size_t i = 0; i < count; ++i)
+      put(bytes, element, i, element.isInteger() && element.getIntOrFloatBitWidth() > 1 ? std::floor(uniform(random) * 50) : uniform(random));
+    memory.push_back(std::move(bytes));
+  }
+  std::vector<Bytes> expected = memory, found = memory;
+  if (kernel->hasAttr("dg.grid")) {
+    // The reference execution knows few operations on tensors outside linalg; the CPU target, no relative of this one, all.
+    CpuKernel reference(text);
+    std::vector<uint64_t> slots;
+    for (Bytes &buffer : expected)
+      slots.push_back(reinterpret_cast<uint64_t>(buffer.data()));
+    reference.run(slots, 1);
+  } else {
+    execute(*module, kernel.getName().str(), expected);
+  }
+
+  Machine machine = Machine::load(machineName);
+  auto llvmContext = std::make_unique<llvm::LLVMContext>();
+  auto ir = std::make_unique<llvm::Module>("test", *llvmContext);
+  auto compiled = npu::emitForNpu(*module, machine, *ir);
+  ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  ASSERT_FALSE(llvm::verifyModule(*ir, &stream)) << broken;
+  HostKernels kernels(std::move(ir), std::move(llvmContext));
+  const CompiledKernel &description = compiled->front();
+  uint64_t programs = description.grid[0] * description.grid[1] * description.grid[2];
+  std::vector<uint64_t> launch(description.grid.begin(), description.grid.end());
+  for (Bytes &buffer : found)
+    launch.push_back(reinterpret_cast<uint64_t>(buffer.data()));
+  auto entry = kernels[description.name];
+  for (int core = 0; core < cores; ++core) {
+    HostEngines engines(order, machine.lm_bytes(), machine.acc_bytes());
+    entry(reinterpret_cast<const dg_launch *>(launch.data()), core, programs, cores);
+    EXPECT_TRUE(engines.idle()) << "the kernel returns while commands are under way";
+  }
+
+  double tolerance = directive(text, "TOLERANCE", 0);
+  for (auto [index, type] : llvm::enumerate(types)) {
+    Type element = elementOf(type);
+    size_t count = expected[index].size() / bytesOf(element), wrong = 0;
+    double largest = 0;
+    for (size_t i = 0; i < count; ++i)
+      if (double value = get(expected[index], element, i); std::isfinite(value))
+        largest = std::max(largest, std::fabs(value));
+    double allowed = element.isF16() ? std::max(tolerance, 1e-3) : tolerance;
+    for (size_t i = 0; i < count && wrong < 5; ++i) {
+      double a = get(expected[index], element, i), b = get(found[index], element, i);
+      if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= allowed * largest)
+        continue;
+      ++wrong;
+      ADD_FAILURE() << "buffer " << index << " element " << i << ": " << b << ", the reference has " << a << " (order " << int(order) << ", " << machineName << ")";
+    }
+  }
+}
+
+TEST_P(OnHostEngines, EqualsTheReference) {
+  std::string text = textOf(std::filesystem::path(DOUGONG_SOURCE_DIR) / "tests/compiler/npu" / GetParam());
+  for (const char *machine : {"tiny", "phone"})
+    for (Order order : {Order::AtOnce, Order::AsLateAsPossible, Order::AtRandom}) {
+      runKernel(text, order, machine, machine[0] == 't' ? 1 : 3);
+      if (HasFailure())
+        return;
+    }
+}
+
+std::vector<std::string> kernelTexts() {
+  std::vector<std::string> names;
+  for (auto &entry : std::filesystem::directory_iterator(std::filesystem::path(DOUGONG_SOURCE_DIR) / "tests/compiler/npu"))
+    if (entry.path().extension() == ".mlir")
+      names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Npu, OnHostEngines, testing::ValuesIn(kernelTexts()), [](const auto &info) {
+  std::string name = info.param.substr(0, info.param.size() - 5);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace dougong
