@@ -13,7 +13,7 @@
 namespace dougong::sim {
 
 struct Shared {
-  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(machine) {}
+  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(this->machine) {}
 
   const Machine machine;
   const Options options;
