@@ -130,7 +130,9 @@ class Instruction:
             if o.file == "x":
                 before.append(f"const uint64_t {o.name} = core.x[op->{field}];")
             elif o.file:
-                before.append(f"const {TYPES[o.file]} &{o.name} = core.{o.file}[op->{field}];")
+                # A copy where memory is written, which for all the host's compiler knows might be the register.
+                reference = "" if self.record["mayStore"] else "&"
+                before.append(f"const {TYPES[o.file]} {reference}{o.name} = core.{o.file}[op->{field}];")
             elif o.name == "rm":
                 before.append(f"const int rm = rounding(op->{field});")
             else:

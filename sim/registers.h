@@ -26,10 +26,13 @@ struct Mask {
   }
   // Bits 0..31 from a function of the lane, the others 0.
   template <typename F> [[gnu::always_inline]] void lanes(F value) {
-    bool set[32];
-    for (int i = 0; i < 32; ++i) set[i] = value(i);
-    uint32_t word = 0;
-    for (int i = 0; i < 32; ++i) word |= uint32_t(set[i]) << i;
+    using Bytes [[gnu::vector_size(32)]] = int8_t;
+    using Bits = bool __attribute__((ext_vector_type(32)));
+    Bytes set;
+    for (int i = 0; i < 32; ++i) set[i] = value(i) ? -1 : 0;
+    Bits packed = __builtin_convertvector(set, Bits);
+    uint32_t word;
+    __builtin_memcpy(&word, &packed, 4);
     bits[0] = word, bits[1] = 0;
   }
 };

@@ -3,7 +3,7 @@
 //
 // Operands are first brought into panels of f32 (or pairs of 16-bit integers), which also walks the address generators:
 //
-//   A panel  [m / 8][k][8]     B panel  [n / columns][k][columns]      a tile: 8 × columns accumulators in host registers
+//   A panel  [m / rows][k][rows]     B panel  [n / columns][k][columns]      a tile: rows × columns accumulators in host registers
 //
 // Built once per host level (host_level.h).
 #include "isa/machine_layout.h"
@@ -16,7 +16,7 @@
 namespace dougong::sim::DOUGONG_LEVEL {
 namespace {
 
-constexpr int tile_rows = 8;
+constexpr int tile_rows = lanes == 16 ? 8 : 6;  // as many as the host has registers for
 constexpr int tile_columns = 2 * lanes;
 
 // Scratch that grows and is kept; one device runs on one thread at a time.
@@ -53,7 +53,7 @@ template <typename F> DG_INLINE void for_k_runs(const dg_tensor_command &c, cons
     for (uint32_t k1 = 0; k1 < c.k[1]; ++k1, k += c.k[2]) per_run(k, int64_t(k0) * stride[0] + int64_t(k1) * stride[1]);
 }
 
-// A[m, k] → panel[(m / 8)·depth·8 + k/pair·8·pair + (m % 8)·pair + k%pair]. `pair` is 1 for floats, 2 for integers.
+// A[m, k] → panel[(m / rows)·depth·rows + k/pair·rows·pair + (m % rows)·pair + k%pair]. `pair` is 1 for floats, 2 for integers.
 template <typename E, int pair> void pack_a(const dg_tensor_command &c, const uint8_t *lm, typename E::Out *panel, size_t depth) {
   typename E::Out row[4096];
   uint32_t m = 0;
