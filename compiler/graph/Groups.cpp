@@ -92,6 +92,10 @@ bool Groups::join(Operation *op, int index) {
   bool reduction = reducesRows(linalgOp);
   if (!isElementwise(op) && !reduction)
     return false;
+  SetVector<Value> captured; // a body reads these at places it computes, so all of them must be there
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  if (llvm::is_contained(sources(captured.getArrayRef()), index))
+    return false;
   SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
   for (OpOperand *input : linalgOp.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
