@@ -4,6 +4,7 @@
 #include "models/model_error.h"
 #include "models/scalar.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include <deque>
 #include <functional>
 #include <map>

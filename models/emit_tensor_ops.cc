@@ -26,6 +26,28 @@ struct Emitter::Operand {
   AffineMap map;
 };
 
+// Reads what a reshape that only adds dimensions of extent 1 is made of: a reduction's result and its broadcast then share a kernel.
+//   %s : 8xf32, expand_shape → 8x1xf32, read at (d0, 0)   →   %s read at (d0)
+static void skip_unit_dimensions(mlir::Value &memory, SmallVector<AffineExpr> &exprs) {
+  auto expand = memory.getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand)
+    return;
+  ArrayRef<int64_t> wide = expand.getResultType().getShape(), narrow = expand.getSrcType().getShape();
+  SmallVector<AffineExpr> kept;
+  size_t at = 0;
+  for (size_t d = 0; d < wide.size(); ++d)
+    if (at < narrow.size() && wide[d] == narrow[at]) {
+      kept.push_back(exprs[d]);
+      ++at;
+    } else if (wide[d] != 1) {
+      return;
+    }
+  if (at != narrow.size())
+    return;
+  memory = expand.getSrc();
+  exprs = kept;
+}
+
 Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Body &body) {
   Shape shape;
   for (Value *input : inputs)
@@ -82,6 +104,7 @@ Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Bo
       operand.memory = get(input, held);
       for (int64_t d : stored_dimensions(held, input->rank()))
         exprs.push_back(point(d));
+      skip_unit_dimensions(operand.memory, exprs);
     }
     operand.map = AffineMap::get(rank, 0, exprs, b.getContext());
     operands.push_back(std::move(operand));

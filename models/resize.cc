@@ -12,14 +12,17 @@ struct Sampling {
   std::string mode, transform, nearest;
   double cubic = -0.75, roi_start = 0, roi_end = 1, extrapolation = 0;
   bool exclude_outside = false, antialias = false;
+  bool whole_length = true;  // align_corners: before opset 18 the standard took the length before it is rounded
 };
 
 // Output index → place in the input, as the standard's coordinate transformations say.
 double place(const Sampling &s, double out, double scale, int64_t from, int64_t to) {
   if (s.transform == "asymmetric")
     return out / scale;
-  if (s.transform == "align_corners")
-    return to == 1 ? 0 : out * double(from - 1) / double(to - 1);
+  if (s.transform == "align_corners") {
+    double length = s.whole_length ? double(to) : double(from) * scale;
+    return to == 1 ? 0 : out * double(from - 1) / (length - 1);
+  }
   if (s.transform == "pytorch_half_pixel")
     return to > 1 ? (out + 0.5) / scale - 0.5 : 0;
   if (s.transform == "tf_half_pixel_for_nn")
@@ -190,6 +193,7 @@ void import_resize(Node &n) {
   sampling.extrapolation = n.real("extrapolation_value", 0);
   sampling.exclude_outside = n.integer("exclude_outside", 0);
   sampling.antialias = n.integer("antialias", 0);
+  sampling.whole_length = n.opset >= 18;
   sampling.transform = n.text("coordinate_transformation_mode", n.opset < 11 ? "asymmetric" : "half_pixel");
   sampling.nearest = n.text("nearest_mode", n.opset < 11 ? "floor" : "round_prefer_floor");
   if (n.opset < 11)

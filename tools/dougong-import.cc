@@ -1,6 +1,8 @@
 // dougong-import: an ONNX model as the compiler sees it first, linalg on tensors as text. For people who write importers and passes.
 //
-//   dougong-import model.onnx --shape x=1x3x640x640
+//   dougong-import model.onnx --shape x=1x3x640x640                  as imported
+//   dougong-import model.onnx --shape x=1x3x640x640 --kernels --f16  as the targets get it
+#include "compiler/graph/graph.h"
 #include "models/import.h"
 #include "models/model_error.h"
 #include <CLI/CLI.hpp>
@@ -21,6 +23,9 @@ int main(int argc, char **argv) {
   std::vector<std::string> shapes;
   app.add_option("model", path, "the ONNX file")->required();
   app.add_option("--shape", shapes, "NAME=1x3x640x640, for inputs of open shape");
+  bool kernels = false, half = false;
+  app.add_flag("--kernels", kernels, "after kernels have been formed");
+  app.add_flag("--f16", half, "with 16-bit floats between kernels, as on the NPU");
   CLI11_PARSE(app, argc, argv);
   try {
     std::map<std::string, std::vector<int64_t>> given;
@@ -29,6 +34,10 @@ int main(int argc, char **argv) {
     models::Model model = models::Model::load(path);
     mlir::MLIRContext context;
     models::ImportedModel imported = models::import_model(model, given, {}, context);
+    if (half && failed(usePrecision(imported.module->lookupSymbol<mlir::func::FuncOp>("main"), mlir::Float16Type::get(&context))))
+      return 1;
+    if (kernels && failed(formKernels(*imported.module)))
+      return 1;
     mlir::OpPrintingFlags flags;
     imported.module->print(llvm::outs(), flags.enableDebugInfo(false));
     return 0;
