@@ -127,6 +127,7 @@ LogicalResult KernelEmitter::run() {
   auto *type = llvm::FunctionType::get(builder.getVoidTy(), {ptr, i64, i64, i64}, false);
   function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, source.getName(), module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("no-builtins");  // there is no C library on a core: no memset out of stores
   auto *entryBlock = llvm::BasicBlock::Create(context, "entry", function);
   auto *first = llvm::BasicBlock::Create(context, "arguments", function);
   entry.SetInsertPoint(llvm::BranchInst::Create(first, entryBlock));
