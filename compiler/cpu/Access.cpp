@@ -37,6 +37,7 @@ struct Clipped {
   ArrayRef<int64_t> shape;
   function_ref<void(ImplicitLocOpBuilder &, Value address, Indices &)> inside;
   function_ref<void(ImplicitLocOpBuilder &, Indices &)> outside;  // null: nothing happens there
+  ValueRange starts = {}, moduli = {};                            // empty: no dimension wraps
 
   Value address(ImplicitLocOpBuilder &b, Value outer, Value index, size_t dimension) const {
     return arith::AddIOp::create(b, outer, arith::MulIOp::create(b, index, strides[dimension]));
@@ -50,14 +51,30 @@ struct Clipped {
     at.pop_back();
   }
 
+  // i in [lo, hi) stands for (start + i) mod m in the address: turn by turn, so that the loops inside are plain.
+  //   for w in 0 .. ceil((r + hi) / m):   for i in [max(lo, w·m - r), min(hi, (w + 1)·m - r)):  … i + r - w·m …      with r = start mod m
+  void wrapped(ImplicitLocOpBuilder &b, Value lo, Value hi, Indices &at, Value outer) const {
+    size_t dimension = at.size();
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1), m = moduli[dimension];
+    Value r = arith::RemUIOp::create(b, starts[dimension], m);
+    auto turns = scf::ForOp::create(b, zero, arith::CeilDivUIOp::create(b, arith::AddIOp::create(b, r, hi), m), one);
+    ImplicitLocOpBuilder c(b.getLoc(), turns.getBody()->getTerminator());
+    Value back = arith::SubIOp::create(c, arith::MulIOp::create(c, turns.getInductionVar(), m), r);
+    Value first = arith::MaxSIOp::create(c, lo, back), last = arith::MinSIOp::create(c, hi, arith::AddIOp::create(c, back, m));
+    Value base = arith::SubIOp::create(c, outer, arith::MulIOp::create(c, back, strides[dimension]));
+    range(c, first, last, at, [&](ImplicitLocOpBuilder &d, Indices &i) { emit(d, i, address(d, base, i.back(), dimension)); });
+  }
+
   void emit(ImplicitLocOpBuilder &b, Indices &at, Value outer) const {
     size_t dimension = at.size(), rank = shape.size();
     if (dimension == rank)
       return inside(b, outer, at);
     Value zero = arith::ConstantIndexOp::create(b, 0), size = arith::ConstantIndexOp::create(b, shape[dimension]);
     auto step = [&](ImplicitLocOpBuilder &c, Indices &i) { emit(c, i, address(c, outer, i.back(), dimension)); };
-    if (lower.empty())
+    if (lower.empty() && (moduli.empty() || matchPattern(moduli[dimension], m_Zero())))
       return range(b, zero, size, at, step);
+    if (lower.empty())
+      return wrapped(b, zero, size, at, outer);
     Value lo = arith::MinSIOp::create(b, arith::MaxSIOp::create(b, lower[dimension], zero), size);
     Value hi = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, upper[dimension], size), lo);
     auto fill = [&](ImplicitLocOpBuilder &c, Indices &i) {
@@ -66,7 +83,10 @@ struct Clipped {
     };
     if (outside)
       range(b, zero, lo, at, fill);
-    range(b, lo, hi, at, step);
+    if (moduli.empty() || matchPattern(moduli[dimension], m_Zero()))
+      range(b, lo, hi, at, step);
+    else
+      wrapped(b, lo, hi, at, outer);
     if (outside)
       range(b, hi, size, at, fill);
   }
@@ -94,7 +114,8 @@ void lower(dg::LoadOp op) {
   };
   auto outside = [&](ImplicitLocOpBuilder &c, Indices &at) { memref::StoreOp::create(c, fill, buffer, at); };
   Indices at;
-  Clipped{op.getBase(), op.getOffset(), op.getStrides(), op.getLower(), op.getUpper(), tile.getShape(), inside, outside}.emit(b, at, op.getOffset());
+  Clipped{op.getBase(), op.getOffset(), op.getStrides(), op.getLower(), op.getUpper(), tile.getShape(), inside, outside, op.getStarts(), op.getModuli()}
+      .emit(b, at, op.getOffset());
   op.replaceAllUsesWith(asTensor(b, tile, buffer));
   op.erase();
 }
