@@ -69,8 +69,6 @@ foreach type = [v32f16, v32bf16] in {
   def : Pat<(type (fneg type:$a)), (VNEG_F32 $a)>;
   def : Pat<(type (fabs type:$a)), (VABS_F32 $a)>;
 }
-def : Pat<(v32f16 (fpround v32f32:$a)), (VWIDEN_F16 (VPACK_F16 $a, $a), 0)>;
-def : Pat<(v32bf16 (fpround v32f32:$a)), (VWIDEN_BF16 (VPACK_BF16 $a, $a), 0)>;
 
 // ---- Arithmetic -----------------------------------------------------------------------------------------------------
 def : Pat<(v32f32 (fminimumnum v32f32:$a, v32f32:$b)), (VMIN_F32 $a, $b)>;

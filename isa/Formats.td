@@ -61,7 +61,20 @@ def Rounding : ParsedClass<"Rounding", "a rounding mode: rne, rtz, rdn, rup, rmm
   let IsOptional = true;
   let DefaultMethod = "defaultRounding";
 }
-def rounding : Immediate<Rounding, 3, 0> { let PrintMethod = "printRounding"; }
+def rounding : Immediate<Rounding, 3, 0> {
+  let PrintMethod = "printRounding";
+  let DecoderMethod = "decodeRounding";
+}
+// Of a conversion that is always exact: left out, it is `rne`.
+def ExactRounding : ParsedClass<"ExactRounding", "a rounding mode: rne, rtz, rdn, rup, rmm or dyn"> {
+  let ParserMethod = "parseRounding";
+  let IsOptional = true;
+  let DefaultMethod = "defaultExactRounding";
+}
+def exact_rounding : Immediate<ExactRounding, 3, 0> {
+  let PrintMethod = "printExactRounding";
+  let DecoderMethod = "decodeRounding";
+}
 
 // ---- Records --------------------------------------------------------------------------------------------------------
 // `assembly` are the mnemonic and the operands. What `semantics` may say stands in README.md.

@@ -305,8 +305,8 @@ class FloatR<bits<5> funct5, bits<2> format, string mnemonic, Timing timing, str
   bits<3> rm;
   let Inst{14-12} = rm;
 }
-class FloatU<bits<5> funct5, bits<2> format, bits<5> sub, string mnemonic, Timing timing, string doc, string semantics>
-    : FormatR<OpFloat, {funct5, format}, 0, (outs GPR:$rd), (ins GPR:$rs1, rounding:$rm), mnemonic, "$rd, $rs1$rm", timing, doc, semantics> {
+class FloatU<bits<5> funct5, bits<2> format, bits<5> sub, string mnemonic, Timing timing, string doc, string semantics, dag rounding = (ins rounding:$rm)>
+    : FormatR<OpFloat, {funct5, format}, 0, (outs GPR:$rd), !con((ins GPR:$rs1), rounding), mnemonic, "$rd, $rs1$rm", timing, doc, semantics> {
   bits<3> rm;
   let rs2 = sub;
   let Inst{14-12} = rm;
@@ -357,15 +357,16 @@ multiclass Floats<bits<2> format, string t, string width, string unsigned, Timin
   def FCVT_L_#NAME : FloatU<0b11000, format, 2, "fcvt.l." # t, Float, "To a signed 64-bit integer, saturating.", "rd = (uint64_t)fp::to_int<int64_t>(" # a # ", rm, flags);">;
   def FCVT_LU_#NAME : FloatU<0b11000, format, 3, "fcvt.lu." # t, Float, "To an unsigned 64-bit integer, saturating.", "rd = fp::to_int<uint64_t>(" # a # ", rm, flags);">;
   defvar type = !if(!eq(t, "s"), "float", "double");
-  def FCVT_#NAME#_W : FloatU<0b11010, format, 0, "fcvt." # t # ".w", Float, "From a signed 32-bit integer.", "rd = bits(fp::from_int<" # type # ">((int32_t)rs1, rm, flags));">;
-  def FCVT_#NAME#_WU : FloatU<0b11010, format, 1, "fcvt." # t # ".wu", Float, "From an unsigned 32-bit integer.", "rd = bits(fp::from_int<" # type # ">((uint32_t)rs1, rm, flags));">;
+  defvar narrow = !if(!eq(t, "s"), (ins rounding:$rm), (ins exact_rounding:$rm)); // a double holds every 32-bit integer
+  def FCVT_#NAME#_W : FloatU<0b11010, format, 0, "fcvt." # t # ".w", Float, "From a signed 32-bit integer.", "rd = bits(fp::from_int<" # type # ">((int32_t)rs1, rm, flags));", narrow>;
+  def FCVT_#NAME#_WU : FloatU<0b11010, format, 1, "fcvt." # t # ".wu", Float, "From an unsigned 32-bit integer.", "rd = bits(fp::from_int<" # type # ">((uint32_t)rs1, rm, flags));", narrow>;
   def FCVT_#NAME#_L : FloatU<0b11010, format, 2, "fcvt." # t # ".l", Float, "From a signed 64-bit integer.", "rd = bits(fp::from_int<" # type # ">((int64_t)rs1, rm, flags));">;
   def FCVT_#NAME#_LU : FloatU<0b11010, format, 3, "fcvt." # t # ".lu", Float, "From an unsigned 64-bit integer.", "rd = bits(fp::from_int<" # type # ">((uint64_t)rs1, rm, flags));">;
 }
 defm S : Floats<0b00, "s", "32", "uint32_t", FloatDivide>;
 defm D : Floats<0b01, "d", "64", "uint64_t", FloatDivide64>;
 def FCVT_S_D : FloatU<0b01000, 0b00, 1, "fcvt.s.d", Float, "From f64 to f32.", "rd = bits(fp::narrow(f64(rs1), rm, flags));">;
-def FCVT_D_S : FloatU<0b01000, 0b01, 0, "fcvt.d.s", Float, "From f32 to f64, exact.", "rd = bits(fp::widen(f32(rs1), flags));">;
+def FCVT_D_S : FloatU<0b01000, 0b01, 0, "fcvt.d.s", Float, "From f32 to f64, exact.", "rd = bits(fp::widen(f32(rs1), flags));", (ins exact_rounding:$rm)>;
 
 // ---- Pseudo instructions --------------------------------------------------------------------------------------------
 // A call of any distance: the encoder writes `auipc ra, ...; jalr ra, ra, ...` with one relocation R_RISCV_CALL_PLT.
@@ -412,10 +413,10 @@ def : InstAlias<"bleu $rs, $rt, $target", (BGEU GPR:$rt, GPR:$rs, branch_target:
 def : InstAlias<"j $target", (JAL X0, jump_target:$target), 1>;
 def : InstAlias<"jal $target", (JAL X1, jump_target:$target), 1>;
 def : InstAlias<"ret", (JALR X0, X1, 0), 3>;
-def : InstAlias<"jr $rs", (JALR X0, GPR:$rs, 0), 1>;
-def : InstAlias<"jr ${imm}(${rs})", (JALR X0, GPR:$rs, simm12:$imm), 0>;
-def : InstAlias<"jalr $rs", (JALR X1, GPR:$rs, 0), 1>;
-def : InstAlias<"jalr ${imm}(${rs})", (JALR X1, GPR:$rs, simm12:$imm), 0>;
+def : InstAlias<"jr $rs", (JALR X0, GPR:$rs, 0), 2>;
+def : InstAlias<"jr ${imm}(${rs})", (JALR X0, GPR:$rs, simm12:$imm), 1>;
+def : InstAlias<"jalr $rs", (JALR X1, GPR:$rs, 0), 2>;
+def : InstAlias<"jalr ${imm}(${rs})", (JALR X1, GPR:$rs, simm12:$imm), 1>;
 def : InstAlias<"jalr $rd, $rs", (JALR GPR:$rd, GPR:$rs, 0), 0>;
 def : InstAlias<"jalr $rd, $rs, $imm", (JALR GPR:$rd, GPR:$rs, simm12:$imm), 0>;
 def : InstAlias<"fence", (FENCE 15, 15), 1>;

@@ -164,16 +164,35 @@ def VCVT_F32_U32 : VV<20, "vcvt.f32.u32", VConvert, "From an unsigned integer.",
 def VCLZ_I32 : VV<21, "vclz.i32", VConvert, "Counts leading zeros; 32 for 0.", lanes # "vd.u32[i] = vs1.u32[i] ? __builtin_clz(vs1.u32[i]) : 32;", [(set v32i32:$vd, (ctlz v32i32:$vs1))]>;
 def VPOPC_I32 : VV<22, "vpopc.i32", VConvert, "Counts ones.", lanes # "vd.u32[i] = __builtin_popcount(vs1.u32[i]);", [(set v32i32:$vd, (ctpop v32i32:$vs1))]>;
 def VCLASS_F32 : VV<23, "vclass.f32", VCompare, "As fclass.s, in each lane.", lanes # "vd.u32[i] = fp::classify32(vs1.f32[i]);">;
+// f32 lanes that hold what a narrower float can hold.
+def VROUND_F16 : VV<24, "vround.f16", VConvert, "To the nearest f16, ties to even, kept as f32.", lanes # "vd.f32[i] = fp::from_f16(fp::to_f16(vs1.f32[i]));",
+                    [(set v32f16:$vd, (fpround v32f32:$vs1))]>;
+def VROUND_BF16 : VV<25, "vround.bf16", VConvert, "To the nearest bf16, ties to even, kept as f32.", lanes # "vd.f32[i] = fp::from_bf16(fp::to_bf16(vs1.f32[i]));",
+                     [(set v32bf16:$vd, (fpround v32f32:$vs1))]>;
 
 // Widening: `imm` chooses which part of the register's narrow lanes. Narrowing: one after the other.
-class VWiden<bits<7> funct7, string mnemonic, string doc, string semantics, Constant operand>
-    : VVI<funct7, 2, mnemonic, VConvert, doc, "Vector t; for (int i = 0; i < 32; ++i) " # semantics # " vd = t;", operand> { let Inst{24-20} = imm; }
-def VWIDEN_F16 : VWiden<1, "vwiden.f16", "32 lanes of f16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_f16(vs1.u16[32 * imm + i]);", uimm1>;
-def VWIDEN_BF16 : VWiden<2, "vwiden.bf16", "32 lanes of bf16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_bf16(vs1.u16[32 * imm + i]);", uimm1>;
-def VWIDEN_I16 : VWiden<3, "vwiden.i16", "32 lanes of i16, the lower (0) or upper (1), sign-extended to i32.", "t.i32[i] = vs1.i16[32 * imm + i];", uimm1>;
-def VWIDEN_U16 : VWiden<4, "vwiden.u16", "32 lanes of i16, the lower (0) or upper (1), zero-extended to i32.", "t.u32[i] = vs1.u16[32 * imm + i];", uimm1>;
-def VWIDEN_I8 : VWiden<5, "vwiden.i8", "32 lanes of i8, quarter 0 to 3, sign-extended to i32.", "t.i32[i] = vs1.i8[32 * imm + i];", uimm2>;
-def VWIDEN_U8 : VWiden<6, "vwiden.u8", "32 lanes of i8, quarter 0 to 3, zero-extended to i32.", "t.u32[i] = vs1.u8[32 * imm + i];", uimm2>;
+class VWiden<bits<7> funct7, dag part, string mnemonic, string doc, string semantics>
+    : FormatV<OpVector, funct7, 2, (outs VR:$vd), !con((ins VR:$vs1), part), mnemonic, "$vd, $vs1, $imm", VConvert, doc,
+              "Vector t; for (int i = 0; i < 32; ++i) " # semantics # " vd = t;"> {
+  bits<5> vd;
+  bits<5> vs1;
+  let D = vd;
+  let A = vs1;
+}
+class VWiden2<bits<7> funct7, string mnemonic, string doc, string semantics> : VWiden<funct7, (ins uimm1:$imm), mnemonic, doc, semantics> {
+  bits<1> imm;
+  let B{0} = imm;
+}
+class VWiden4<bits<7> funct7, string mnemonic, string doc, string semantics> : VWiden<funct7, (ins uimm2:$imm), mnemonic, doc, semantics> {
+  bits<2> imm;
+  let B{1-0} = imm;
+}
+def VWIDEN_F16 : VWiden2<1, "vwiden.f16", "32 lanes of f16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_f16(vs1.u16[32 * imm + i]);">;
+def VWIDEN_BF16 : VWiden2<2, "vwiden.bf16", "32 lanes of bf16, the lower (0) or upper (1), to f32.", "t.f32[i] = fp::from_bf16(vs1.u16[32 * imm + i]);">;
+def VWIDEN_I16 : VWiden2<3, "vwiden.i16", "32 lanes of i16, the lower (0) or upper (1), sign-extended to i32.", "t.i32[i] = vs1.i16[32 * imm + i];">;
+def VWIDEN_U16 : VWiden2<4, "vwiden.u16", "32 lanes of i16, the lower (0) or upper (1), zero-extended to i32.", "t.u32[i] = vs1.u16[32 * imm + i];">;
+def VWIDEN_I8 : VWiden4<5, "vwiden.i8", "32 lanes of i8, quarter 0 to 3, sign-extended to i32.", "t.i32[i] = vs1.i8[32 * imm + i];">;
+def VWIDEN_U8 : VWiden4<6, "vwiden.u8", "32 lanes of i8, quarter 0 to 3, zero-extended to i32.", "t.u32[i] = vs1.u8[32 * imm + i];">;
 class VPack<bits<7> funct7, string mnemonic, string doc, string semantics>
     : VVV<funct7, 2, mnemonic, VConvert, doc, "Vector t; " # semantics # " vd = t;">;
 def VPACK_F16 : VPack<16, "vpack.f16", "Two registers of f32 to 64 lanes of f16, to nearest even.",
@@ -424,6 +443,42 @@ def VST_F16 : VectorStore<17, EF16>;
 def VST_BF16 : VectorStore<18, EBF16>;
 def VST_I16 : VectorStore<19, EI16>;
 def VST_I8 : VectorStore<20, EI8>;
+
+// After the access the address register has moved on by the distance. The access is at the old address.
+let Constraints = "$rs1 = $rs1_in" in {
+class VectorLoadOn<bits<5> funct, Element e>
+    : FormatVM<funct, (outs VR:$vd, GPR:$rs1), (ins GPR:$rs1_in, vdistance:$imm), "vldp." # e.Name, "$vd, (${rs1}), $imm", VLoad,
+               "Loads 32 elements: " # ElementText<e>.Into # "; then adds to rs1.",
+               "const uint8_t *p = vector_bytes(rs1, " # ElementText<e>.All # "); Vector t; for (int i = 0; i < 32; ++i, p += " # e.Bytes # ") { " # ElementText<e>.ReadAt # " } vd = t; rs1 = rs1 + imm;"> {
+  bits<5> vd;
+  bits<14> imm;
+  let D = vd;
+  let Distance = imm{13-4};
+  let mayLoad = 1;
+  let SchedRW = [VLoad, Alu];
+}
+class VectorStoreOn<bits<5> funct, Element e>
+    : FormatVM<funct, (outs GPR:$rs1), (ins VR:$vs1, GPR:$rs1_in, vdistance:$imm), "vstp." # e.Name, "$vs1, (${rs1}), $imm", VStore,
+               "Stores 32 elements: " # ElementText<e>.From # "; then adds to rs1.",
+               "uint8_t *p = vector_bytes_mut(rs1, " # ElementText<e>.All # "); const Vector &t = vs1; for (int i = 0; i < 32; ++i, p += " # e.Bytes # ") { " # ElementText<e>.WriteAt # " } rs1 = rs1 + imm;"> {
+  bits<5> vs1;
+  bits<14> imm;
+  let D = vs1;
+  let Distance = imm{13-4};
+  let mayStore = 1;
+}
+}
+def VLDP_32 : VectorLoadOn<24, E32>;
+def VLDP_F16 : VectorLoadOn<25, EF16>;
+def VLDP_BF16 : VectorLoadOn<26, EBF16>;
+def VLDP_I16 : VectorLoadOn<27, EI16>;
+def VLDP_U16 : VectorLoadOn<28, EU16>;
+def VLDP_I8 : VectorLoadOn<29, EI8>;
+def VLDP_U8 : VectorLoadOn<30, EU8>;
+def VSTP_32 : VectorStoreOn<31, E32>;
+def VSTP_F16 : VectorStoreOn<15, EF16>;
+def VSTP_BF16 : VectorStoreOn<21, EBF16>;
+def VSTP_I8 : VectorStoreOn<22, EI8>;
 
 // A whole mask: 16 bytes.
 def MLD : FormatVM<7, (outs MR:$md), (ins GPR:$rs1, vdistance:$imm), "mld", "$md, ${imm}(${rs1})", VLoad, "Loads a mask: 16 bytes.",

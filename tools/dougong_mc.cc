@@ -155,6 +155,7 @@ int main(int argc, char **argv) {
   // An object is written from its end back: it needs a file or memory.
   SmallVector<char, 0> memory;
   Machine machine;
+  machine.syntax->setPreserveAsmComments(false);
   machine.options.AsmVerbose = show_encoding; // the encoding is a comment, and comments are for the verbose
   int status;
   if (disassemble) {

@@ -102,6 +102,7 @@ public:
   bool isControlRegister() const { return isUnsigned<12>(); }
   bool isFenceSet() const { return isUnsigned<4>(); }
   bool isRounding() const { return isUnsigned<3>(); }
+  bool isExactRounding() const { return isUnsigned<3>(); }
 
   void addRegOperands(MCInst &Inst, unsigned) const { Inst.addOperand(MCOperand::createReg(Reg)); }
   void addImmOperands(MCInst &Inst, unsigned) const {
@@ -147,8 +148,10 @@ private:
   ParseStatus parseControlRegister(OperandVector &Operands);
   ParseStatus parseFenceSet(OperandVector &Operands);
   ParseStatus parseRounding(OperandVector &Operands);
-  std::unique_ptr<DougongOperand> defaultRounding() {
-    return DougongOperand::expr(MCConstantExpr::create(7, getContext()), SMLoc(), SMLoc());
+  std::unique_ptr<DougongOperand> defaultRounding() { return constant(7); }
+  std::unique_ptr<DougongOperand> defaultExactRounding() { return constant(0); }
+  std::unique_ptr<DougongOperand> constant(int64_t Value) {
+    return DougongOperand::expr(MCConstantExpr::create(Value, getContext()), SMLoc(), SMLoc());
   }
 
   void emit(MCStreamer &Out, SMLoc Loc, MCInst Inst) {

@@ -66,10 +66,15 @@ void DougongInstPrinter::printFenceSet(const MCInst *MI, unsigned Operand, const
     OS << '0';
 }
 
-// With its comma; `dyn`, the default, is left out.
+static constexpr const char *RoundingNames[] = {"rne", "rtz", "rdn", "rup", "rmm", "5", "6", "dyn"};
+
+// With its comma; the default is left out.
 void DougongInstPrinter::printRounding(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &, raw_ostream &OS) {
-  static constexpr const char *Names[] = {"rne", "rtz", "rdn", "rup", "rmm", "5", "6"};
-  unsigned Mode = MI->getOperand(Operand).getImm();
-  if (Mode < 7)
-    OS << ", " << Names[Mode];
+  if (unsigned Mode = MI->getOperand(Operand).getImm(); Mode != 7)
+    OS << ", " << RoundingNames[Mode & 7];
+}
+
+void DougongInstPrinter::printExactRounding(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &, raw_ostream &OS) {
+  if (unsigned Mode = MI->getOperand(Operand).getImm(); Mode != 0)
+    OS << ", " << RoundingNames[Mode & 7];
 }

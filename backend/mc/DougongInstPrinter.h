@@ -24,6 +24,7 @@ private:
   void printBranchTarget(const MCInst *MI, uint64_t Address, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);
   void printControlRegister(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);
   void printFenceSet(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);
+  void printExactRounding(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);
   void printRounding(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);
 };
 
