@@ -1,10 +1,11 @@
-// Every kernel text in tests/compiler/npu/, compiled for the NPU as far as LLVM IR and run with host engines in three orders
-// of commands, against the reference execution or the CPU target; and what the compiler says of kernels that it cannot compile.
+// Every kernel text in tests/compiler/npu/, compiled for the NPU and run twice over: as LLVM IR with host engines in three orders
+// of commands, and as machine code on the device model, in both modes; against the reference execution or the CPU target; and what the compiler says of kernels that it cannot compile.
 #include "compiler/npu/npu.h"
 #include "machines/machine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "sim/device.h"
 #include "tests/compiler/cpu_kernel.h"
 #include "tests/compiler/npu_engines.h"
 #include "tests/compiler/reference_execution.h"
@@ -86,32 +87,35 @@ void put(Bytes &bytes, Type element, size_t i, double value) {
     as(int8_t(value));
 }
 
-class OnHostEngines : public testing::TestWithParam<std::string> {};
+class Npu : public testing::TestWithParam<std::string> {};
 
 // In graph form buffers are the tensors; in tile form each argument's elements are given by "// SIZES: 1000 1000".
-void runKernel(const std::string &text, Order order, const char *machineName, int cores) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  registerKernelDialects(context);
-  auto module = parseSourceString<ModuleOp>(text, &context);
-  ASSERT_TRUE(module);
-  auto kernel = *module->getOps<func::FuncOp>().begin();
-  SmallVector<Type> types(kernel.getArgumentTypes());
-  types.append(kernel.getResultTypes().begin(), kernel.getResultTypes().end());
-  std::vector<Bytes> memory;
-  std::mt19937 random(7);
-  double low = directive(text, "RANGE", -2, 0), high = directive(text, "RANGE", 2, 1);
-  for (auto [index, type] : llvm::enumerate(types)) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    size_t count = tensor ? tensor.getNumElements() : size_t(directive(text, "SIZES", 0, index));
-    Type element = elementOf(type);
-    Bytes bytes(count * bytesOf(element), 0);
-    std::uniform_real_distribution<double> uniform(low, high);
-    for (size_t i = 0; i < count; ++i)
-      put(bytes, element, i, element.isInteger() && element.getIntOrFloatBitWidth() > 1 ? std::floor(uniform(random) * 50) : uniform(random));
-    memory.push_back(std::move(bytes));
-  }
-  std::vector<Bytes> expected = memory, found = memory;
-  if (kernel->hasAttr("dg.grid")) {
+struct Case {
+  explicit Case(const std::string &text) : text(text), context(MLIRContext::Threading::DISABLED) {
+    registerKernelDialects(context);
+    module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      throw std::runtime_error("the kernel's text is not valid");
+    auto kernel = *module->getOps<func::FuncOp>().begin();
+    types.assign(kernel.getArgumentTypes().begin(), kernel.getArgumentTypes().end());
+    types.append(kernel.getResultTypes().begin(), kernel.getResultTypes().end());
+    std::mt19937 random(7);
+    double low = directive(text, "RANGE", -2, 0), high = directive(text, "RANGE", 2, 1);
+    for (auto [index, type] : llvm::enumerate(types)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      size_t count = tensor ? tensor.getNumElements() : size_t(directive(text, "SIZES", 0, index));
+      Type element = elementOf(type);
+      Bytes bytes(count * bytesOf(element), 0);
+      std::uniform_real_distribution<double> uniform(low, high);
+      for (size_t i = 0; i < count; ++i)
+        put(bytes, element, i, element.isInteger() && element.getIntOrFloatBitWidth() > 1 ? std::floor(uniform(random) * 50) : uniform(random));
+      memory.push_back(std::move(bytes));
+    }
+    expected = memory;
+    if (!kernel->hasAttr("dg.grid")) {
+      execute(*module, kernel.getName().str(), expected);
+      return;
+    }
     // The reference execution knows few operations on tensors outside linalg; the CPU target, no relative of this one, all.
     // A second kernel of the file says the same in other words, where the first has what the CPU target lacks.
     auto kernels = module->getOps<func::FuncOp>();
@@ -120,14 +124,42 @@ void runKernel(const std::string &text, Order order, const char *machineName, in
     for (Bytes &buffer : expected)
       slots.push_back(reinterpret_cast<uint64_t>(buffer.data()));
     reference.run(slots, 1);
-  } else {
-    execute(*module, kernel.getName().str(), expected);
   }
 
+  void compare(const std::vector<Bytes> &found, const std::string &how) const {
+    double tolerance = directive(text, "TOLERANCE", 0);
+    for (auto [index, type] : llvm::enumerate(types)) {
+      Type element = elementOf(type);
+      size_t count = expected[index].size() / bytesOf(element), wrong = 0;
+      double largest = 0;
+      for (size_t i = 0; i < count; ++i)
+        if (double value = get(expected[index], element, i); std::isfinite(value))
+          largest = std::max(largest, std::fabs(value));
+      double allowed = element.isF16() ? std::max(tolerance, 1e-3) : tolerance;
+      for (size_t i = 0; i < count && wrong < 5; ++i) {
+        double a = get(expected[index], element, i), b = get(found[index], element, i);
+        if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= allowed * largest)
+          continue;
+        ++wrong;
+        ADD_FAILURE() << "buffer " << index << " element " << i << ": " << b << ", the reference has " << a << " (" << how << ")";
+      }
+    }
+  }
+
+  std::string text;
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  SmallVector<Type> types;
+  std::vector<Bytes> memory, expected;
+};
+
+void runOnHost(Case &each, Order order, const char *machineName, int cores) {
+  std::vector<Bytes> found = each.memory;
   Machine machine = Machine::load(machineName);
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
   auto ir = std::make_unique<llvm::Module>("test", *llvmContext);
-  auto compiled = npu::emitForNpu(*module, machine, *ir);
+  OwningOpRef<ModuleOp> copy = each.module->clone();
+  auto compiled = npu::emitForNpu(*copy, machine, *ir);
   ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
   std::string broken;
   llvm::raw_string_ostream stream(broken);
@@ -144,34 +176,57 @@ void runKernel(const std::string &text, Order order, const char *machineName, in
     entry(reinterpret_cast<const dg_launch *>(launch.data()), core, programs, cores);
     EXPECT_TRUE(engines.idle()) << "the kernel returns while commands are under way";
   }
-
-  double tolerance = directive(text, "TOLERANCE", 0);
-  for (auto [index, type] : llvm::enumerate(types)) {
-    Type element = elementOf(type);
-    size_t count = expected[index].size() / bytesOf(element), wrong = 0;
-    double largest = 0;
-    for (size_t i = 0; i < count; ++i)
-      if (double value = get(expected[index], element, i); std::isfinite(value))
-        largest = std::max(largest, std::fabs(value));
-    double allowed = element.isF16() ? std::max(tolerance, 1e-3) : tolerance;
-    for (size_t i = 0; i < count && wrong < 5; ++i) {
-      double a = get(expected[index], element, i), b = get(found[index], element, i);
-      if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= allowed * largest)
-        continue;
-      ++wrong;
-      ADD_FAILURE() << "buffer " << index << " element " << i << ": " << b << ", the reference has " << a << " (order " << int(order) << ", " << machineName << ")";
-    }
-  }
+  each.compare(found, std::string(machineName) + " by host engines, order " + std::to_string(int(order)));
 }
 
-TEST_P(OnHostEngines, EqualsTheReference) {
-  std::string text = textOf(std::filesystem::path(DOUGONG_SOURCE_DIR) / "tests/compiler/npu" / GetParam());
+std::vector<Bytes> runOnDevice(Case &each, const char *machineName, bool timing, int cores) {
+  Machine machine = Machine::load(machineName);
+  OwningOpRef<ModuleOp> copy = each.module->clone();
+  auto compiled = compileForNpu(*copy, machine);
+  if (!compiled)
+    throw std::runtime_error(llvm::toString(compiled.takeError()));
+  sim::DeviceModel device(machine, {.timing = timing, .cores = cores, .max_instructions = 200000000});
+  const sim::Image &image = device.load(compiled->image);
+  const CompiledKernel &kernel = compiled->kernels.front();
+  uint64_t at = (image.end + 0xffff) / 0x10000 * 0x10000;
+  std::vector<uint64_t> launch(kernel.grid.begin(), kernel.grid.end());
+  std::vector<uint64_t> places;
+  // Each buffer is mapped by itself: an access beyond its end faults.
+  for (const Bytes &buffer : each.memory) {
+    launch.push_back(at);
+    places.push_back(at);
+    device.map(at, buffer.size(), "argument");
+    std::memcpy(device.dram() + (at - DG_DRAM_BASE), buffer.data(), buffer.size());
+    at += (buffer.size() + 0x1ffff) / 0x10000 * 0x10000;
+  }
+  device.map(at, launch.size() * 8, "launch");
+  std::memcpy(device.dram() + (at - DG_DRAM_BASE), launch.data(), launch.size() * 8);
+  sim::Result result = device.launch(image.symbols.find(kernel.name)->second, at, kernel.grid[0] * kernel.grid[1] * kernel.grid[2]);
+  if (!result.ok())
+    throw std::runtime_error(result.message);
+  std::vector<Bytes> found = each.memory;
+  for (auto [buffer, place] : llvm::zip(found, places))
+    std::memcpy(buffer.data(), device.dram() + (place - DG_DRAM_BASE), buffer.size());
+  return found;
+}
+
+Case load(const std::string &name) { return Case(textOf(std::filesystem::path(DOUGONG_SOURCE_DIR) / "tests/compiler/npu" / name)); }
+
+TEST_P(Npu, WaitsForWhatItNeeds) {
+  Case each = load(GetParam());
   for (const char *machine : {"tiny", "phone"})
-    for (Order order : {Order::AtOnce, Order::AsLateAsPossible, Order::AtRandom}) {
-      runKernel(text, order, machine, machine[0] == 't' ? 1 : 3);
-      if (HasFailure())
-        return;
-    }
+    for (Order order : {Order::AtOnce, Order::AsLateAsPossible, Order::AtRandom})
+      if (!HasFailure())
+        runOnHost(each, order, machine, machine[0] == 't' ? 1 : 3);
+}
+
+TEST_P(Npu, EqualsTheReferenceOnTheDevice) {
+  Case each = load(GetParam());
+  for (const char *machine : {"tiny", "phone"}) {
+    std::vector<Bytes> first = runOnDevice(each, machine, false, 0);
+    each.compare(first, machine);
+    EXPECT_EQ(first, runOnDevice(each, machine, true, 1)) << "timing mode, one core";
+  }
 }
 
 std::vector<std::string> kernelTexts() {
@@ -183,7 +238,7 @@ std::vector<std::string> kernelTexts() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Npu, OnHostEngines, testing::ValuesIn(kernelTexts()), [](const auto &info) {
+INSTANTIATE_TEST_SUITE_P(Kernels, Npu, testing::ValuesIn(kernelTexts()), [](const auto &info) {
   std::string name = info.param.substr(0, info.param.size() - 5);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
