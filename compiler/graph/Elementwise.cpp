@@ -16,7 +16,7 @@ bool isMovement(linalg::GenericOp op) {
          isa<RankedTensorType>(op.getDpsInputs()[value.getArgNumber()].getType());
 }
 
-bool isElementwise(Operation *op) {
+bool isElementwiseGeneric(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || generic.getNumLoops() != generic.getNumParallelLoops())
     return false;
@@ -108,6 +108,33 @@ struct FoldUnitReshape : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+// A dimension of extent one that a loop of extent one walks is walked by it: of two ways to say it, the one that is an identity.
+//   generic (%x : tensor<1x8xf32>) map (d0, d1) -> (0, d1), d0 of extent 1   →   map (d0, d1) -> (d0, d1)
+struct WalkUnits : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!isElementwiseGeneric(op))
+      return failure();
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    bool changed = false;
+    for (AffineMap &map : maps) {
+      if (map.getNumResults() != ranges.size())
+        continue;
+      SmallVector<AffineExpr> results(map.getResults());
+      for (auto [i, expr] : llvm::enumerate(results))
+        if (ranges[i] == 1 && isa<AffineConstantExpr>(expr))
+          expr = rewriter.getAffineDimExpr(i), changed = true;
+      map = AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
+    }
+    if (!changed)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps)); });
+    return success();
+  }
+};
+
 } // namespace
 
 static bool isHeavyNamed(linalg::LinalgOp op) { return linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op); }
@@ -139,9 +166,9 @@ LogicalResult fuseElementwise(func::FuncOp function) {
   linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, [](OpOperand *operand) {
     auto expand = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
     auto producer = expand ? expand.getSrc().getDefiningOp<linalg::LinalgOp>() : nullptr;
-    return producer && isHeavyNamed(producer) && expand->hasOneUse() && isElementwise(operand->getOwner());
+    return producer && isHeavyNamed(producer) && expand->hasOneUse() && isElementwiseGeneric(operand->getOwner());
   });
-  patterns.add<FoldUnitReshape>(function.getContext());
+  patterns.add<FoldUnitReshape, WalkUnits>(function.getContext());
   linalg::GenericOp::getCanonicalizationPatterns(patterns, function.getContext());
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, function.getContext());
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, function.getContext());

@@ -8,7 +8,7 @@ namespace dougong {
 // Copies, permutes, broadcasts or repeats elements of one operand, and computes nothing: transpose, expand, nearest resize.
 bool isMovement(mlir::linalg::GenericOp op);
 // A generic operation without reductions, whose results are indexed by the loops themselves.
-bool isElementwise(mlir::Operation *op);
+bool isElementwiseGeneric(mlir::Operation *op);
 
 // Named elementwise operations become generic ones, softmax its parts, and producers with one consumer join it:
 //   %1 = generic {add} (%x, %b) ; %2 = generic {max 0} (%1)   →   %2 = generic {add; max 0} (%x, %b)

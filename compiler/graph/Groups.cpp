@@ -36,6 +36,24 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return n;
 }
 
+// Does a map over loops of these ranges read a tensor of this shape element by element, in order? Dimensions of extent one do
+// not count: (d0, d1, d2) -> (d0, d2) over 1x1x96 reads 1x96 so.
+static bool readsInOrder(AffineMap map, ArrayRef<int64_t> ranges, ArrayRef<int64_t> shape) {
+  SmallVector<unsigned> loops;
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    if (range != 1)
+      loops.push_back(loop);
+  size_t next = 0;
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (extent == 1)
+      continue;
+    if (next == loops.size() || map.getResult(dim) != getAffineDimExpr(loops[next], map.getContext()) || ranges[loops[next]] != extent)
+      return false;
+    ++next;
+  }
+  return next == loops.size();
+}
+
 Groups::Groups(func::FuncOp main) {
   decideClones(main);
   for (Operation &op : main.getBody().front())
@@ -90,7 +108,7 @@ bool Groups::join(Operation *op, int index) {
   if (!linalgOp || group.kind == Kind::Alone || group.operations.size() >= mostOperations)
     return false;
   bool reduction = reducesRows(linalgOp);
-  if (!isElementwise(op) && !reduction)
+  if (!isElementwiseGeneric(op) && !reduction)
     return false;
   SetVector<Value> captured; // a body reads these at places it computes, so all of them must be there
   getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -106,7 +124,7 @@ bool Groups::join(Operation *op, int index) {
     }
     AffineMap map = linalgOp.getMatchingIndexingMap(input);
     if (group.kind == Kind::Heavy) {
-      if (reduction || !map.isIdentity() || !llvm::equal(ranges, group.rows))
+      if (reduction || !readsInOrder(map, ranges, group.rows))
         return false;
       continue;
     }
@@ -141,7 +159,7 @@ void Groups::assign(Operation *op) {
     chosen = int(groups.size());
     Group group{Kind::Alone, {}, {}, {}};
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      bool light = isElementwise(op) || reducesRows(linalgOp);
+      bool light = isElementwiseGeneric(op) || reducesRows(linalgOp);
       group.kind = light ? Kind::Light : Kind::Heavy;
       if (auto type = dyn_cast<RankedTensorType>(op->getNumResults() ? op->getResult(0).getType() : Type()))
         group.rows = SmallVector<int64_t>(type.getShape());

@@ -1,4 +1,4 @@
-// The choice of tile sizes: every combination of a few sizes a dimension is planned and priced, and the cheapest is taken.
+// The choice of tile sizes: combinations of sizes are planned and priced, and the cheapest that fits is taken.
 #include "compiler/tile/Search.h"
 #include "machines/machine.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,12 +13,10 @@ static constexpr int64_t reservedBytes = 24 * 1024; // stack, descriptors, const
 static constexpr double programCycles = 200;        // to set up a program, and an iteration of a loop inside of it
 static constexpr double lostOverlap = 0.15;         // of the work of engines that are not the bottleneck
 
-// Bytes of a tile in LM, whose rows are padded to whole vectors.
+// Bytes of a tile in LM: whole lines, and room for a last vector that overruns.
 static int64_t localBytes(RankedTensorType type) {
-  int64_t bits = std::max<int64_t>(8, type.getElementTypeBitWidth()), n = bits / 8;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    n *= dim + 1 == type.getRank() ? llvm::alignTo(type.getDimSize(dim), lanes) : type.getDimSize(dim);
-  return std::max<int64_t>(n, 128);
+  int64_t bits = std::max<int64_t>(8, type.getElementTypeBitWidth());
+  return llvm::alignTo(type.getNumElements() * bits / 8 + 4 * (lanes - 1), 4 * lanes);
 }
 
 static int64_t bytes(RankedTensorType type) { return type.getNumElements() * std::max<int64_t>(8, type.getElementTypeBitWidth()) / 8; }
@@ -53,40 +51,65 @@ static double bodyCycles(linalg::LinalgOp op) {
   return std::max(arithmetic / 2, double(op->getNumOperands()));
 }
 
+// How often a core loads a tile in `rounds` programs: what it has from the program before, it keeps.
+static double timesLoaded(const Node &node, const Plan &plan, double rounds) {
+  if (node.box.dependsOn(reductionAxis))
+    return rounds * double(plan.trips);
+  for (unsigned axis = 0; axis < programAxes; ++axis) {
+    if (!node.box.dependsOn(axis))
+      continue;
+    double different = 1; // tiles from one to the next of this axis, in the order of programs
+    for (unsigned slower = axis; slower < programAxes; ++slower)
+      different *= double(plan.grid[slower]);
+    return std::min(rounds, different);
+  }
+  return 1;
+}
+
+// Vectors that an operation of the vector unit runs over: along the last dimension of its result, or of its reduction.
+static double vectorsOf(linalg::LinalgOp op, const Node &node) {
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  int64_t along = 1;
+  if (result.getNumResults() > 0)
+    if (auto loop = dyn_cast<AffineDimExpr>(result.getResult(result.getNumResults() - 1)))
+      along = node.box.sizes[loop.getPosition()];
+  if (op.getNumReductionLoops() && along < lanes && !node.box.sizes.empty())
+    along = std::max(along, node.box.sizes.back());
+  return double(node.box.elements()) / double(along) * (double(llvm::divideCeil(along, lanes)) + 0.25);
+}
+
 Cost costOf(const Plan &plan, const Machine &machine) {
-  double load = 0, tensor = 0, drain = 0, vector = 0, store = 0, overhead = programCycles;
+  int64_t programs = plan.grid[0] * plan.grid[1] * plan.grid[2];
+  double rounds = double(llvm::divideCeil(programs, machine.device.cores));
+  double load = 0, tensor = 0, vector = 0, store = 0, overhead = programCycles, first = 0;
   int64_t local = 0, accumulators = 0;
-  double f16Step = 1 / machine.tensor.f16_rate;
   for (const Node &node : plan.nodes) {
     double times = node.reduced ? double(plan.trips) : 1;
     if (node.kind == Node::Kind::Load) {
-      int64_t run = contiguousRun(node);
-      load += times * dmaCycles(bytes(node.type), run, std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
+      double cycles = dmaCycles(bytes(node.type), contiguousRun(node), std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
+      load += cycles * timesLoaded(node, plan, rounds) / rounds;
+      first += cycles;
       local += 2 * localBytes(node.type);
+      overhead += times * 40;
     } else if (node.kind == Node::Kind::Mask || node.kind == Node::Kind::Reshape) {
       vector += times * double(localBytes(node.type)) / 64;
       local += localBytes(node.type);
     } else if (node.kind == Node::Kind::Compute && !isa<linalg::FillOp>(node.op)) {
       auto op = cast<linalg::LinalgOp>(node.op);
-      if (isTensorWork(op)) {
-        int64_t n = node.type.getShape().empty() ? 1 : node.type.getShape().back(), m = node.type.getNumElements() / n;
-        int64_t k = node.box.elements() / node.type.getNumElements();
-        tensor += times * (double(llvm::divideCeil(m, machine.tensor.rows)) * llvm::divideCeil(n, machine.tensor.columns) * k * f16Step +
-                           machine.tensor.startup_cycles);
-        drain += double(m * n * 4) / machine.tensor.drain_bytes_per_cycle + machine.tensor.drain_startup_cycles;
-        accumulators += 2 * m * n * 4;
-        local += localBytes(node.type);
-      } else {
-        int64_t innermost = node.box.sizes.empty() ? 1 : node.box.sizes.back();
-        // A reduction over a window runs over channels, which are not its last loop.
-        if (op.getNumReductionLoops() && !node.type.getShape().empty())
-          innermost = std::max(innermost, node.type.getShape().back());
-        double rows = double(node.box.elements()) / double(innermost);
-        vector += times * (rows * llvm::divideCeil(innermost, lanes) * bodyCycles(op) + rows * 0.5);
-        local += localBytes(node.type);
+      local += localBytes(node.type);
+      overhead += times * 30;
+      if (!isTensorWork(op)) {
+        vector += times * vectorsOf(op, node) * bodyCycles(op);
+        continue;
       }
+      int64_t n = node.type.getShape().empty() ? 1 : node.type.getShape().back(), m = node.type.getNumElements() / n;
+      int64_t k = node.box.elements() / node.type.getNumElements();
+      tensor += times * (double(llvm::divideCeil(m, machine.tensor.rows) * llvm::divideCeil(n, machine.tensor.columns) * k) /
+                             machine.tensor.f16_rate +
+                         machine.tensor.startup_cycles);
+      vector += double(m * n * 4) / machine.tensor.drain_bytes_per_cycle + machine.tensor.drain_startup_cycles;
+      accumulators += 2 * m * n * 4;
     }
-    overhead += node.kind == Node::Kind::Load || node.kind == Node::Kind::Compute ? times * 20 : 0;
   }
   for (const Store &each : plan.stores) {
     auto type = plan.nodes[each.node.first].type;
@@ -94,11 +117,8 @@ Cost costOf(const Plan &plan, const Machine &machine) {
     store += dmaCycles(bytes(type), run, std::max(1u, type.getElementTypeBitWidth() / 8), machine);
     local += localBytes(type); // a second slot
   }
-  double busiest = std::max({load, tensor, vector + drain, store}), sum = load + tensor + vector + drain + store;
-  double program = busiest + lostOverlap * (sum - busiest) + overhead;
-  int64_t programs = plan.grid[0] * plan.grid[1] * plan.grid[2];
-  double rounds = double(llvm::divideCeil(programs, machine.device.cores));
-  return {rounds * program + load + vector + store, local, accumulators};
+  double busiest = std::max({load, tensor, vector, store}), sum = load + tensor + vector + store;
+  return {rounds * (busiest + lostOverlap * (sum - busiest) + overhead) + first + vector + store, local, accumulators};
 }
 
 // A few sizes for a dimension of this extent: all of it, even parts, powers of two.
@@ -132,47 +152,60 @@ public:
   }
 
   bool run() {
-    SmallVector<SmallVector<int64_t>> sizes;
     for (auto [dim, extent] : llvm::enumerate(domain.extents))
       sizes.push_back(domain.tileable[dim] ? sizesFor(extent, dim + 1 == domain.extents.size(), machine) : SmallVector<int64_t>{extent});
-    thin(sizes);
     Choice choice;
-    every(sizes, choice);
+    explore(choice);
+    if (found && mostBytes < localLimit * 3 / 5)
+      return true;
     for (const auto &[op, loop, chunk] : reductionTiles()) {
-      Choice reduced;
-      reduced.reducedOp = op, reduced.reducedLoop = loop, reduced.reducedChunk = chunk;
-      every(sizes, reduced);
+      choice.reducedOp = op, choice.reducedLoop = loop, choice.reducedChunk = chunk;
+      explore(choice);
     }
     return found;
   }
 
 private:
-  // Not more combinations than a few milliseconds allow: every other size of the dimension that has most.
-  static void thin(SmallVector<SmallVector<int64_t>> &sizes) {
-    auto combinations = [&] {
-      size_t n = 1;
-      for (const auto &each : sizes)
-        n *= each.size();
-      return n;
-    };
-    while (combinations() > 1500) {
-      auto &most = *llvm::max_element(sizes, [](auto &a, auto &b) { return a.size() < b.size(); });
-      SmallVector<int64_t> half;
-      for (size_t i = most.size() % 2 ? 0 : 1; i < most.size(); i += 2) // the last one, the whole extent, stays
-        half.push_back(most[i]);
-      most = half;
+  // A coarse grid of sizes first, then from the best of all one dimension after the other, in all sizes.
+  void explore(Choice &choice) {
+    bool foundBefore = found;
+    double before = leastCycles;
+    every(choice);
+    if (!found || (foundBefore && leastCycles == before))
+      return;
+    for (bool better = true; better;) {
+      better = false;
+      for (size_t dim = 0; dim < sizes.size(); ++dim) {
+        double least = leastCycles;
+        Choice around = best.choice;
+        for (int64_t size : sizes[dim]) {
+          around.tile[dim] = size;
+          attempt(around);
+        }
+        better |= leastCycles < least;
+      }
     }
   }
 
-  void every(ArrayRef<SmallVector<int64_t>> sizes, Choice &choice) {
+  static SmallVector<int64_t> coarse(ArrayRef<int64_t> all) {
+    constexpr size_t few = 5;
+    if (all.size() <= few)
+      return SmallVector<int64_t>(all);
+    SmallVector<int64_t> some;
+    for (size_t i = 0; i < few; ++i)
+      some.push_back(all[i * (all.size() - 1) / (few - 1)]);
+    return some;
+  }
+
+  void every(Choice &choice) {
     size_t dim = choice.tile.size();
     if (dim == sizes.size()) {
       attempt(choice);
       return;
     }
-    for (int64_t size : sizes[dim]) {
+    for (int64_t size : coarse(sizes[dim])) {
       choice.tile.push_back(size);
-      every(sizes, choice);
+      every(choice);
       choice.tile.pop_back();
     }
   }
@@ -216,6 +249,7 @@ private:
       return;
     found = true;
     leastCycles = cost.cycles;
+    mostBytes = cost.localBytes;
     best = std::move(plan);
   }
 
@@ -251,8 +285,9 @@ private:
   func::FuncOp kernel;
   const Machine &machine;
   Domain domain;
+  SmallVector<SmallVector<int64_t>> sizes;
   Plan &best;
-  int64_t localLimit, accumulatorLimit, leastBytes = INT64_MAX;
+  int64_t localLimit, accumulatorLimit, leastBytes = INT64_MAX, mostBytes = 0;
   double leastCycles = 0;
   bool found = false;
 };
