@@ -226,19 +226,47 @@ SDValue DougongTargetLowering::lowerSelect(SDValue Op, SelectionDAG &DAG) const 
 // Bits of fclass: 0 -inf, 1 -normal, 2 -subnormal, 3 -0, 4 +0, 5 +subnormal, 6 +normal, 7 +inf, 8 signalling NaN, 9 quiet NaN.
 SDValue DougongTargetLowering::lowerClassTest(SDValue Op, SelectionDAG &DAG) const {
   SDLoc DL(Op);
+  SDValue Value = Op.getOperand(0), Zero = DAG.getConstant(0, DL, MVT::i64);
+  EVT VT = Value.getValueType(), ResultVT = Op.getValueType();
   unsigned Test = Op.getConstantOperandVal(1), Mask = 0;
-  const std::pair<unsigned, unsigned> Bits[] = {{fcNegInf, 0},     {fcNegNormal, 1}, {fcNegSubnormal, 2}, {fcNegZero, 3}, {fcPosZero, 4},
-                                                {fcPosSubnormal, 5}, {fcPosNormal, 6}, {fcPosInf, 7},       {fcSNan, 8},    {fcQNan, 9}};
-  for (auto [Class, Bit] : Bits)
-    if (Test & Class)
-      Mask |= 1u << Bit;
-  SDValue Value = Op.getOperand(0);
-  // Every f16 or bf16 is a normal f32 or the same special value, but for subnormals: those are told by a compare in integers.
-  if (Value.getValueType() == MVT::f16 || Value.getValueType() == MVT::bf16)
-    return expandIS_FPCLASS(Op.getValueType(), Value, FPClassTest(Test), SDNodeFlags(), DL, DAG);
-  SDValue Class = DAG.getNode(DGISD::FCLASS, DL, MVT::i64, Value);
-  SDValue Hit = DAG.getNode(ISD::AND, DL, MVT::i64, Class, DAG.getConstant(Mask, DL, MVT::i64));
-  return DAG.getSetCC(DL, Op.getValueType(), Hit, DAG.getConstant(0, DL, MVT::i64), ISD::SETNE);
+  const unsigned Order[] = {fcNegInf, fcNegNormal, fcNegSubnormal, fcNegZero, fcPosZero, fcPosSubnormal, fcPosNormal, fcPosInf, fcSNan, fcQNan};
+  if (VT == MVT::f32 || VT == MVT::f64) {
+    for (unsigned I = 0; I < 10; ++I)
+      if (Test & Order[I])
+        Mask |= 1u << I;
+    SDValue Hit = DAG.getNode(ISD::AND, DL, MVT::i64, DAG.getNode(DGISD::FCLASS, DL, MVT::i64, Value), DAG.getConstant(Mask, DL, MVT::i64));
+    return DAG.getSetCC(DL, ResultVT, Hit, Zero, ISD::SETNE);
+  }
+
+  // f16 and bf16: each class is a range of the 16 bits, sign above. `Bits` without the sign: 0 | subnormals | normals | inf | sNaN | qNaN.
+  unsigned Mantissa = VT == MVT::f16 ? 10 : 7;
+  int64_t Infinity = 0x8000 - (int64_t(1) << Mantissa), Quiet = Infinity | int64_t(1) << (Mantissa - 1);
+  SDValue All = DAG.getNode(DGISD::FP_BITS, DL, MVT::i64, Value);
+  SDValue Bits = DAG.getNode(ISD::AND, DL, MVT::i64, All, DAG.getConstant(0x7fff, DL, MVT::i64));
+  SDValue Sign = DAG.getNode(ISD::AND, DL, MVT::i64, DAG.getNode(ISD::SRL, DL, MVT::i64, All, DAG.getConstant(15, DL, MVT::i64)),
+                             DAG.getConstant(1, DL, MVT::i64));
+  struct Range {
+    int64_t First, Last; // of Bits
+    unsigned Positive, Negative;
+  } Ranges[] = {{0, 0, fcPosZero, fcNegZero},
+                {1, (int64_t(1) << Mantissa) - 1, fcPosSubnormal, fcNegSubnormal},
+                {int64_t(1) << Mantissa, Infinity - 1, fcPosNormal, fcNegNormal},
+                {Infinity, Infinity, fcPosInf, fcNegInf},
+                {Infinity + 1, Quiet - 1, fcSNan, fcSNan},
+                {Quiet, 0x7fff, fcQNan, fcQNan}};
+  SDValue Result = Zero;
+  for (const Range &R : Ranges) {
+    bool Positive = Test & R.Positive, Negative = Test & R.Negative;
+    if (!Positive && !Negative)
+      continue;
+    SDValue Distance = DAG.getNode(ISD::SUB, DL, MVT::i64, Bits, DAG.getConstant(R.First, DL, MVT::i64));
+    SDValue Hit = DAG.getSetCC(DL, MVT::i64, Distance, DAG.getConstant(R.Last - R.First + 1, DL, MVT::i64), ISD::SETULT);
+    if (Positive != Negative)
+      Hit = DAG.getNode(ISD::AND, DL, MVT::i64, Hit,
+                        Negative ? Sign : DAG.getNode(ISD::XOR, DL, MVT::i64, Sign, DAG.getConstant(1, DL, MVT::i64)));
+    Result = DAG.getNode(ISD::OR, DL, MVT::i64, Result, Hit);
+  }
+  return DAG.getZExtOrTrunc(Result, DL, ResultVT);
 }
 
 // minimum(x, y): a NaN wins. fmin prefers the number, so each operand that is NaN is first put in the other's place too.

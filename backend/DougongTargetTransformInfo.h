@@ -33,6 +33,23 @@ public:
       return TargetTransformInfo::TCC_Expensive;
     return Imm.isZero() ? 0 : int(DougongConstant::steps(Imm.getSExtValue()).size());
   }
+
+  // The instructions reduce, and access memory under a mask and through an index: 32 lanes of up to 32 bits, or several times that.
+  bool shouldExpandReduction(const IntrinsicInst *II) const override {
+    Type *Operand = II->getArgOperand(II->arg_size() - 1)->getType();
+    return !isWhole(Operand);
+  }
+  bool isLegalMaskedLoad(Type *Data, Align, unsigned, TargetTransformInfo::MaskKind) const override { return isWhole(Data); }
+  bool isLegalMaskedStore(Type *Data, Align, unsigned, TargetTransformInfo::MaskKind) const override { return isWhole(Data); }
+  bool isLegalMaskedGather(Type *Data, Align) const override { return isWhole(Data); }
+  bool isLegalMaskedScatter(Type *Data, Align) const override { return isWhole(Data); }
+
+private:
+  static bool isWhole(Type *Ty) {
+    auto *Vector = dyn_cast<FixedVectorType>(Ty);
+    unsigned Bits = Vector ? Vector->getScalarSizeInBits() : 0;
+    return Vector && isPowerOf2_32(Vector->getNumElements()) && Vector->getNumElements() >= 32 && (Bits == 8 || Bits == 16 || Bits == 32);
+  }
 };
 
 } // namespace llvm

@@ -447,7 +447,7 @@ static SDValue lowerMaskOperation(SDValue Op, Builder B) {
   case ISD::VECREDUCE_OR:
   case ISD::VECREDUCE_XOR:
   case ISD::VECREDUCE_ADD: return lowerMaskReduction(Op, B);
-  case ISD::SETCC: return lowerMaskCompare(Op, B);
+  case ISD::SETCC: return isMask(Op.getOperand(0)) ? lowerMaskCompare(Op, B) : SDValue();
   }
   return SDValue();
 }
@@ -522,8 +522,15 @@ static SDValue lowerNarrowFloat(SDValue Op, Builder B) {
     SDValue Start = DAG.getNode(ISD::FP_EXTEND, DL, MVT::f32, First);
     return RoundScalar(B.node(Op.getOpcode(), MVT::f32, {Start, B.toF32(Op.getOperand(1))}), VT);
   }
+  case ISD::VECREDUCE_FADD:
+  case ISD::VECREDUCE_FMUL:
+  case ISD::VECREDUCE_FMIN:
+  case ISD::VECREDUCE_FMAX:
+  case ISD::VECREDUCE_FMINIMUM:
+  case ISD::VECREDUCE_FMAXIMUM:
+    return RoundScalar(DAG.getNode(Op.getOpcode(), DL, MVT::f32, B.toF32(First), Op->getFlags()), VT);
   }
-  return RoundScalar(DAG.getNode(Op.getOpcode(), DL, MVT::f32, B.toF32(First), Op->getFlags()), VT); // reductions
+  return SDValue();
 }
 
 //===-- The switch -------------------------------------------------------------------------------------------------===//
