@@ -15,6 +15,7 @@
 // so a sum over rows is never computed once per column tile.
 #include "compiler/cpu/cpu.h"
 #include "compiler/dialect/Dg.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dougong;
@@ -189,6 +190,36 @@ bool loadPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad, RankedTensorType typ
   return true;
 }
 
+// What boxes must begin and end at multiples of. A map such as `d floordiv 8` (nearest resize) is the same within a box as in
+// the whole only if the box begins at a multiple of 8; nothing is said of kernels where such an index then moves on through
+// others' windows: those are not cut.
+std::optional<int64_t> granularity(func::FuncOp kernel) {
+  int64_t multiple = 1;
+  bool windows = false, known = true;
+  kernel.walk([&](linalg::LinalgOp op) {
+    for (AffineMap map : op.getIndexingMapsArray())
+      for (AffineExpr expr : map.getResults()) {
+        bool divides = false;
+        expr.walk([&](AffineExpr part) {
+          divides |= llvm::is_contained({AffineExprKind::FloorDiv, AffineExprKind::CeilDiv, AffineExprKind::Mod}, part.getKind());
+        });
+        if (!divides) {
+          windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
+          continue;
+        }
+        auto division = cast<AffineBinaryOpExpr>(expr);
+        auto divisor = dyn_cast<AffineConstantExpr>(division.getRHS());
+        if (isa<AffineDimExpr>(division.getLHS()) && divisor)
+          multiple = std::lcm(multiple, divisor.getValue());
+        else
+          known = false;
+      }
+  });
+  if (!known || (multiple > 1 && windows))
+    return std::nullopt;
+  return multiple;
+}
+
 struct Cut {
   SmallVector<int64_t> tiles;   // by loop of the root
   int64_t programs = 1;
@@ -196,7 +227,7 @@ struct Cut {
 
 // Cuts the loops of `root` into about `wanted` boxes. Loops are tried in the order of the bytes that cutting them makes
 // programs read again: rows first where weights are small, channels first where weights are large.
-Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::optional<unsigned> only) {
+Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::optional<unsigned> only, int64_t multiple) {
   OpBuilder b(root);
   SmallVector<utils::IteratorType> kinds = root.getLoopIteratorTypes();
   SmallVector<int64_t> extents;
@@ -242,8 +273,9 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     if (parts <= 1)
       continue;
     int64_t tile = llvm::divideCeil(extents[loop], parts);
-    if (inner && parts > 1)
-      tile = std::min<int64_t>(extents[loop], llvm::alignTo(tile, lanes));
+    tile = llvm::alignTo(tile, inner ? std::lcm(lanes, multiple) : multiple);
+    if (tile >= extents[loop] || (multiple > 1 && extents[loop] % multiple))
+      continue;
     parts = llvm::divideCeil(extents[loop], tile);
     cut.tiles[loop] = tile;
     cut.programs *= parts;
@@ -382,6 +414,10 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
   int64_t units = isContraction(heaviest) ? work / 8 : work;
   int64_t wanted = std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(mostPrograms, bytes / bytesOfProgram));
 
+  std::optional<int64_t> multiple = granularity(kernel);
+  if (!multiple)
+    wanted = 1;
+
   // Attempts run on a copy of the function, which takes the place of the original if it is good.
   auto attempt = [&](int64_t programs, std::optional<unsigned> only) -> FailureOr<int64_t> {
     IRMapping map;
@@ -394,7 +430,7 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
     for (const Piece &piece : pieces) {
       copied.push_back({map.lookup(piece.value), map.lookup(piece.memory)});
       int64_t share = std::max<int64_t>(1, programs * cast<ShapedType>(piece.value.getType()).getNumElements() / std::max<int64_t>(1, elements));
-      cuts.push_back(cutLoops(cast<TilingInterface>(copied.back().value.getDefiningOp()), map.lookupOrNull(heaviest), share, only));
+      cuts.push_back(cutLoops(cast<TilingInterface>(copied.back().value.getDefiningOp()), map.lookupOrNull(heaviest), share, only, *multiple));
     }
     FailureOr<int64_t> formed = emitPrograms(copy, copied, cuts, work);
     if (succeeded(formed) && *formed > 1)

@@ -168,20 +168,22 @@ TEST(CpuGraph, ArgMaxAlongRowsAndColumns) {
   }
 }
 
+// Programs must begin at multiples of 8, or each would read rows of its neighbour.
 TEST(CpuGraph, NearestResizeByAnIndexMapWithDivision) {
-  CpuKernel kernel(R"(func.func @resize(%x: tensor<1x6x5x24xf32>) -> tensor<1x12x10x24xf32> attributes {dg.kernel} {
-      %e = tensor.empty() : tensor<1x12x10x24xf32>
-      %r = linalg.generic {indexing_maps=[affine_map<(n,h,w,c)->(n, h floordiv 2, w floordiv 2, c)>, affine_map<(n,h,w,c)->(n,h,w,c)>],
-        iterator_types=["parallel","parallel","parallel","parallel"]} ins(%x : tensor<1x6x5x24xf32>) outs(%e : tensor<1x12x10x24xf32>) {
+  CpuKernel kernel(R"(func.func @resize(%x: tensor<1x20x25x24xf32>) -> tensor<1x160x200x24xf32> attributes {dg.kernel} {
+      %e = tensor.empty() : tensor<1x160x200x24xf32>
+      %r = linalg.generic {indexing_maps=[affine_map<(n,h,w,c)->(n, h floordiv 8, w floordiv 8, c)>, affine_map<(n,h,w,c)->(n,h,w,c)>],
+        iterator_types=["parallel","parallel","parallel","parallel"]} ins(%x : tensor<1x20x25x24xf32>) outs(%e : tensor<1x160x200x24xf32>) {
       ^bb0(%a: f32, %b: f32):
         linalg.yield %a : f32
-      } -> tensor<1x12x10x24xf32>
-      return %r : tensor<1x12x10x24xf32>
+      } -> tensor<1x160x200x24xf32>
+      return %r : tensor<1x160x200x24xf32>
     })");
-  std::vector<float> x = randomFloats(6 * 5 * 24, 1), y(12 * 10 * 24, NAN);
+  EXPECT_GT(kernel.grid[0], 1);
+  std::vector<float> x = randomFloats(20 * 25 * 24, 1), y(160 * 200 * 24, NAN);
   kernel(x.data(), y.data());
-  for (int i = 0; i < 12 * 10 * 24; ++i)
-    ASSERT_EQ(y[i], x[(i / 240 / 2 * 5 + i / 24 % 10 / 2) * 24 + i % 24]);
+  for (int i = 0; i < 160 * 200 * 24; ++i)
+    ASSERT_EQ(y[i], x[(i / 4800 / 8 * 25 + i / 24 % 200 / 8) * 24 + i % 24]) << i;
 }
 
 TEST(CpuGraph, TransposedAndBatchedProducts) {
