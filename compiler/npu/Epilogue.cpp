@@ -120,7 +120,7 @@ private:
   bool isChannelVector(int operand) {
     auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
     AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
-    if (!type || !type.getElementType().isF32() || type.getNumElements() != type.getDimSize(type.getRank() - 1))
+    if (!type || type.getRank() == 0 || !type.getElementType().isF32() || type.getNumElements() != type.getDimSize(type.getRank() - 1))
       return false;
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(map.getNumResults() - 1));
     return dim && dim.getPosition() + 1 == op.getNumLoops();
