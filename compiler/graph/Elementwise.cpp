@@ -33,16 +33,22 @@ static int64_t iterations(linalg::LinalgOp op) {
 
 // Movement costs nothing inside its consumer, which reads where it would have written. Computation may not be repeated: all
 // its uses are in the consumer, which runs over no more elements.
-static bool shouldFuse(OpOperand *operand) {
-  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer)
-    return false;
+static bool mayFuse(linalg::GenericOp producer, linalg::GenericOp consumer) {
   bool contraction = linalg::isaContractionOpInterface(consumer) || linalg::isaConvolutionOpInterface(consumer);
   if (isMovement(producer))
     return !contraction || producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isProjectedPermutation();
   return !contraction && llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }) &&
          iterations(producer) == iterations(consumer);
+}
+
+// The same as a control of upstream's fusion, which goes ahead when it is told yes and keeps the consumer's location only.
+static bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !mayFuse(producer, consumer))
+    return false;
+  consumer->setLoc(FusedLoc::get(consumer.getContext(), {producer.getLoc(), consumer.getLoc()}));
+  return true;
 }
 
 namespace {

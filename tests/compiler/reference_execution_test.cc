@@ -126,6 +126,7 @@ void runGrid(func::FuncOp function) {
 
 // func @f(tensor…) -> tensor…  →  func @f(memref<?>…, memref<?>…)
 void passMemory(func::FuncOp function) {
+  function.removeArgAttrsAttr();
   Block &body = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Location loc = function.getLoc();
@@ -199,6 +200,10 @@ struct Descriptor {
 
 void execute(ModuleOp original, const std::string &name, std::vector<Bytes> &memory) {
   OwningOpRef<ModuleOp> module = original.clone();
+  module->walk([](linalg::SoftmaxOp op) {  // has no loops of its own
+    IRRewriter rewriter(op);
+    rewriter.replaceOp(op, *op.decomposeOperation(rewriter));
+  });
   SmallVector<int64_t> elementBytes;
   auto function = module->lookupSymbol<func::FuncOp>(name);
   auto isTiled = [](func::FuncOp each) { return llvm::any_of(each.getArgumentTypes(), [](Type type) { return isa<MemRefType>(type); }); };
