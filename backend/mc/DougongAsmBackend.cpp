@@ -108,8 +108,7 @@ private:
     case ELF::R_RISCV_LO12_S:
       return Bits(11, 5, 25) | Bits(4, 0, 7);
     default:
-      getContext().reportError(Fixup.getLoc(), "relocation " + Twine(Fixup.getKind()) + " cannot be resolved here");
-      return 0;
+      llvm_unreachable("a relocation that only the linker resolves");
     }
   }
 };

@@ -54,10 +54,10 @@ private:
     const MCOperand &Op = MI.getOperand(Operand);
     if (Op.isImm())
       return Op.getImm();
-    if (MCFixupKind Kind = fixupKind(MI.getOpcode(), *Op.getExpr()))
-      Fixups.push_back(MCFixup::create(0, Op.getExpr(), Kind, isRelative(Kind)));
-    else
-      Ctx.reportError(MI.getLoc(), "this operand cannot be relocated; write a number, or load the value's address with `la`");
+    MCFixupKind Kind = fixupKind(MI.getOpcode(), *Op.getExpr());
+    if (!Kind) // the parser lets no such expression through: code generation made it
+      reportUnsupportedOperand(MI, Operand);
+    Fixups.push_back(MCFixup::create(0, Op.getExpr(), Kind, isRelative(Kind)));
     return 0;
   }
 

@@ -25,6 +25,17 @@ uint64_t __dg_core(void);  /* this core's number */
 uint64_t __dg_cores(void); /* how many take part */
 uint64_t __dg_cycle(void); /* cycles since the core started */
 
+/* Calls function(argument) with the stack at the top of LM, of `lm_bytes` bytes: what uses vectors must be able to spill them. */
+static inline void dg_call_in_lm(void (*function)(void *), void *argument, uint64_t lm_bytes) {
+  register void *a0 __asm__("a0") = argument;
+  register void (*t1)(void *) __asm__("t1") = function;
+  register uint64_t t2 __asm__("t2") = DG_LM_BASE + lm_bytes;
+  __asm__ volatile("mv s1, sp\n\tmv sp, t2\n\tjalr t1\n\tmv sp, s1"
+                   : "+r"(a0), "+r"(t1), "+r"(t2)
+                   :
+                   : "ra", "s1", "t0", "t3", "t4", "t5", "t6", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "memory");
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,280 @@
+"""Vector code computes on the device model what the same LLVM IR computes on the host, bit for bit.
+
+Each operation is a function `void f(a, b, c, o)` that loads vectors from three buffers and stores its result; the host's reference is the packaged clang
+for x86-64. NaNs compare equal to NaNs (the core's are canonical). Approximations (exp2, log2, tanh, exp, log) are compared in ulp instead.
+"""
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BIN = Path(os.environ.get("DOUGONG_BUILD", Path(__file__).parent / "../../build")) / "bin"
+CLANG = "/usr/lib/llvm-22/bin/clang"
+N = 32
+CODE = {"half": "f16", "bfloat": "bf16", "float": "f32"}
+
+DRIVER = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+enum { COUNT = %d, BYTES = 2048 };
+typedef void function(uint8_t *a, uint8_t *b, uint8_t *c, uint8_t *o);
+%s
+static function *const functions[] = { %s };
+static const char kinds[] = "%s";
+static const int sizes[] = { %s };
+static uint32_t seed = 1;
+static uint32_t next(void) { seed = seed * 1664525u + 1013904223u; return seed >> 8 ^ seed << 13; }
+static const float special[] = { 0.0f, -0.0f, 1.0f, -1.0f, 0.5f, 2.5f, 3.5f, -2.5f, 1e-40f, -1e-42f, 3.4e38f, __builtin_inff(), -__builtin_inff(), __builtin_nanf(""),
+                                 65504.0f, 65520.0f, 1e-7f, 2147483648.0f, -2147483648.0f, 4294967296.0f, 127.5f, 128.5f, 1e10f };
+static void fill(uint8_t *p, char kind, int round) {
+  for (int i = 0; i < BYTES / 4; ++i) {
+    uint32_t r = next();
+    if (kind == 'f') {
+      float f = r %% 4 == 0 ? special[(r >> 4) %% (sizeof special / sizeof *special)] : (float)(int32_t)next() / (float)(1u << (r %% 31));
+      memcpy(&r, &f, 4);
+    } else if (kind == 's') { /* small numbers */
+      float f = (float)((int32_t)next() %% 4096) / 64.0f;
+      memcpy(&r, &f, 4);
+    } else if (kind == 'h') {
+      r = r %% 3 ? r : (r & 0x80008000u) | 0x3c007bffu;
+    } else if (round == 0) r = (uint32_t)i %% 37 - 18;
+    memcpy(p + 4 * i, &r, 4);
+  }
+}
+#ifdef __DOUGONG__
+#include <dougong_npu.h>
+#define BUFFER(n) ((uint8_t *)(DG_LM_BASE + (n) * 0x2000))
+struct call { function *f; uint8_t *a, *b, *c, *o; };
+static void enter(void *p) { struct call *k = p; k->f(k->a, k->b, k->c, k->o); }
+#else
+static uint8_t buffers[4][BYTES] __attribute__((aligned(128)));
+#define BUFFER(n) buffers[n]
+#endif
+int main(void) {
+  static uint8_t text[2 * BYTES + 2];
+  for (int k = 0; k < COUNT; ++k)
+    for (int round = 0; round < 3; ++round) {
+      for (int n = 0; n < 3; ++n) fill(BUFFER(n), kinds[k], round);
+      memset(BUFFER(3), 0xee, BYTES);
+#ifdef __DOUGONG__
+      struct call call = { functions[k], BUFFER(0), BUFFER(1), BUFFER(2), BUFFER(3) };
+      dg_call_in_lm(enter, &call, 0x40000);
+#else
+      functions[k](BUFFER(0), BUFFER(1), BUFFER(2), BUFFER(3));
+#endif
+      for (int i = 0; i < sizes[k] + 4; ++i) { uint8_t x = BUFFER(3)[i]; text[2 * i] = "0123456789abcdef"[x >> 4]; text[2 * i + 1] = "0123456789abcdef"[x & 15]; }
+      text[2 * (sizes[k] + 4)] = 0;
+      puts((char *)text);
+    }
+}
+"""
+
+
+class Case:
+    def __init__(self, name, kind, element, lanes, body, ulp=0, declares=()):
+        self.name, self.kind, self.element, self.lanes, self.body, self.ulp, self.declares = name, kind, element, lanes, body, ulp, declares
+
+    @property
+    def bytes(self):
+        return {"half": 2, "bfloat": 2, "float": 4, "i1": 4, "i8": 1, "i16": 2, "i32": 4, "double": 8, "i64": 8}[self.element] * self.lanes
+
+
+def cases():
+    def vec(e, n=N):
+        return f"<{n} x {e}>"
+
+    def case(name, kind, e, body, out=None, n=N, ulp=0, declares=(), out_lanes=None):
+        """`body` computes %r from %a, %b, %c of element type e."""
+        loads = "".join(f"  %{v} = load {vec(e, n)}, ptr %p{v}, align 1\n" for v in "abc")
+        out = out or e
+        lanes = n if out_lanes is None else out_lanes
+        t = out if lanes == 0 else vec(out, lanes)
+        return Case(name, kind, out, lanes or 1, f"{loads}{body}\n  store {t} %r, ptr %po, align 1\n", ulp, declares)
+
+    def intrinsic(name, kind, e, operands, n=N, ulp=0):
+        t, m = vec(e, n), f"v{n}{CODE.get(e, e)}"
+        arguments = ", ".join(f"{t} %{v}" for v in "abc"[:operands])
+        return case(f"{name} {t}", kind, e, f"  %r = call {t} @llvm.{name}.{m}({arguments})", n=n, ulp=ulp,
+                    declares=[f"declare {t} @llvm.{name}.{m}({', '.join([t] * operands)})"])
+
+    f = vec("float")
+    for op in ["fadd", "fsub", "fmul", "fdiv"]:
+        yield case(op, "f", "float", f"  %r = {op} {f} %a, %b")
+    yield case("fneg", "f", "float", f"  %r = fneg {f} %a")
+    for op in ["sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "roundeven"]:
+        yield intrinsic(op, "f", "float", 1)
+    for op in ["minimum", "maximum", "copysign"]:
+        yield intrinsic(op, "f", "float", 2)
+    for op in ["minimumnum", "maximumnum"]:
+        yield intrinsic(op, "f", "float", 2)
+    yield intrinsic("fma", "f", "float", 3)
+    for op in ["exp2", "exp", "log2", "log", "tanh"]:
+        yield intrinsic(op, "s", "float", 1, ulp=4)
+    for cc in ["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule", "une"]:
+        yield case("fcmp " + cc, "f", "float", f"  %m = fcmp {cc} {f} %a, %b\n  %r = select <32 x i1> %m, {f} %b, {f} %c")
+    for e in ["half", "bfloat"]:
+        t = vec(e)
+        yield case(f"{e} to float", "h", e, f"  %r = fpext {t} %a to {f}", out="float")
+        yield case(f"float to {e}", "f", "float", f"  %r = fptrunc {f} %a to {t}", out=e)
+        yield case(f"{e} add", "h", e, f"  %r = fadd {t} %a, %b")
+        yield case(f"{e} multiply, add", "h", e, f"  %x = fmul {t} %a, %b\n  %r = fadd {t} %x, %c")
+        yield case(f"{e} compare", "h", e, f"  %m = fcmp olt {t} %a, %b\n  %r = select <32 x i1> %m, {t} %a, {t} %c")
+        yield case(f"{e} lanes", "h", e, f"  %x = extractelement {t} %a, i32 7\n  %r = insertelement {t} %b, {e} %x, i32 3")
+        yield case(f"{e} of 64 lanes", "h", e, f"  %x = fmul {vec(e, 64)} %a, %b\n  %r = fsub {vec(e, 64)} %x, %c", n=64)
+        yield case(f"{e} bits", "h", e, f"  %x = bitcast {t} %a to <32 x i16>\n  %y = xor <32 x i16> %x, splat (i16 -32768)\n  %r = bitcast <32 x i16> %y to {t}")
+
+    for e in ["i32", "i16", "i8"]:
+        t = vec(e)
+        for op in ["add", "sub", "mul", "and", "or", "xor"]:
+            yield case(f"{op} {e}", "i", e, f"  %r = {op} {t} %a, %b")
+        bits = int(e[1:])
+        for op in ["shl", "lshr", "ashr"]:
+            yield case(f"{op} {e}", "i", e, f"  %n = and {t} %b, splat ({e} {bits - 1})\n  %r = {op} {t} %a, %n")
+            yield case(f"{op} {e} by 3", "i", e, f"  %r = {op} {t} %a, splat ({e} 3)")
+        for op in ["udiv", "urem", "sdiv", "srem"]:
+            yield case(f"{op} {e}", "i", e, f"  %d = and {t} %b, splat ({e} 63)\n  %e = or {t} %d, splat ({e} 1)\n  %r = {op} {t} %a, %e")
+        for cc in ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]:
+            yield case(f"icmp {cc} {e}", "i", e, f"  %m = icmp {cc} {t} %a, %b\n  %r = select <32 x i1> %m, {t} %b, {t} %c")
+        for op in ["smin", "smax", "umin", "umax", "uadd.sat", "ssub.sat"]:
+            yield intrinsic(op, "i", e, 2)
+        yield intrinsic("ctpop", "i", e, 1)
+        yield intrinsic("fshl", "i", e, 3)
+        for to, op in [("i32", "sext"), ("i32", "zext"), ("float", "sitofp"), ("float", "uitofp")]:
+            if to != e:
+                yield case(f"{op} {e}", "i", e, f"  %r = {op} {t} %a to {vec(to)}", out=to)
+        if e != "i32":
+            yield case(f"trunc to {e}", "i", "i32", f"  %r = trunc <32 x i32> %a to {t}", out=e)
+        m = "v32" + e
+        for op in ["add", "mul", "and", "or", "xor", "smin", "smax", "umin", "umax"]:
+            yield case(f"reduce {op} {e}", "i", e, f"  %r = call {e} @llvm.vector.reduce.{op}.{m}({t} %a)", out_lanes=0,
+                       declares=[f"declare {e} @llvm.vector.reduce.{op}.{m}({t})"])
+        yield case(f"fptosi.sat {e}", "f", "float", f"  %r = call {t} @llvm.fptosi.sat.{m}.v32f32({f} %a)", out=e, declares=[f"declare {t} @llvm.fptosi.sat.{m}.v32f32({f})"])
+        yield case(f"fptoui.sat {e}", "f", "float", f"  %r = call {t} @llvm.fptoui.sat.{m}.v32f32({f} %a)", out=e, declares=[f"declare {t} @llvm.fptoui.sat.{m}.v32f32({f})"])
+    yield case("mul, add i32", "i", "i32", "  %x = mul <32 x i32> %a, %b\n  %r = add <32 x i32> %x, %c")
+    yield case("fptosi", "s", "float", f"  %r = fptosi {f} %a to <32 x i32>", out="i32")
+
+    yield case("reduce fadd in order", "s", "float", f"  %s = extractelement {f} %b, i32 0\n  %r = call float @llvm.vector.reduce.fadd.v32f32(float %s, {f} %a)", out_lanes=0,
+               declares=["declare float @llvm.vector.reduce.fadd.v32f32(float, <32 x float>)"])
+    for op in ["fminimum", "fmaximum"]:
+        yield case("reduce " + op, "f", "float", f"  %r = call float @llvm.vector.reduce.{op}.v32f32({f} %a)", out_lanes=0, declares=[f"declare float @llvm.vector.reduce.{op}.v32f32({f})"])
+    # Pairwise, as the contract says: the host adds the same pairs in the same order.
+    steps, value = "", "%a"
+    for k in (16, 8, 4, 2, 1):
+        lanes = ", ".join(f"i32 {i + k if i < k else 'poison'}" for i in range(32))
+        steps += f"  %h{k} = shufflevector {f} {value}, {f} poison, <32 x i32> <{lanes}>\n  %t{k} = fadd {f} {value}, %h{k}\n"
+        value = f"%t{k}"
+    yield case("pairwise sum by hand", "s", "float", steps + f"  %r = extractelement {f} {value}, i32 0", out_lanes=0)
+
+    for e, kind in [("float", "f"), ("i32", "i"), ("half", "h"), ("i8", "i"), ("i16", "i")]:
+        t = vec(e)
+        for name, lanes in {"reverse": [31 - i for i in range(32)], "slide": [i + 5 for i in range(32)], "rotate": [(i + 9) % 32 for i in range(32)],
+                            "zip": [i // 2 + 32 * (i % 2) for i in range(32)], "any": [(i * 7 + 3) % 64 for i in range(32)], "one": [13] * 32,
+                            "transpose 4x8": [(i % 4) * 8 + i // 4 for i in range(32)]}.items():
+            yield case(f"{name} {e}", kind, e, f"  %r = shufflevector {t} %a, {t} %b, <32 x i32> <{', '.join(f'i32 {i}' for i in lanes)}>")
+        yield case(f"extract {e}", kind, e, f"  %i = load i8, ptr %pc, align 1\n  %j = and i8 %i, 31\n  %r = extractelement {t} %a, i8 %j", out_lanes=0)
+        yield case(f"insert {e}", kind, e, f"  %i = load i8, ptr %pc, align 1\n  %j = and i8 %i, 31\n  %x = extractelement {t} %b, i32 2\n  %r = insertelement {t} %a, {e} %x, i8 %j")
+        constant = {"float": "1.5", "half": "1.5"}.get(e, "3")
+        yield case(f"select {e} by a scalar", kind, e, f"  %i = load i8, ptr %pc, align 1\n  %j = trunc i8 %i to i1\n  %r = select i1 %j, {t} %a, {t} %b")
+        yield case(f"masked load, store {e}", kind, e,
+                   f"  %x = load <32 x i32>, ptr %pc, align 1\n  %m = icmp slt <32 x i32> %x, zeroinitializer\n"
+                   f"  %q = call {t} @llvm.masked.load.v32{CODE.get(e, e)}.p0(ptr %pb, i32 1, <32 x i1> %m, {t} %a)\n  %n = xor <32 x i1> %m, splat (i1 true)\n"
+                   f"  store {t} %q, ptr %po, align 1\n  call void @llvm.masked.store.v32{CODE.get(e, e)}.p0({t} %c, ptr %po, i32 1, <32 x i1> %n)\n  %r = load {t}, ptr %po, align 1",
+                   declares=[f"declare {t} @llvm.masked.load.v32{CODE.get(e, e)}.p0(ptr, i32, <32 x i1>, {t})", f"declare void @llvm.masked.store.v32{CODE.get(e, e)}.p0({t}, ptr, i32, <32 x i1>)"])
+        yield case(f"gather, scatter {e}", kind, e,
+                   f"  %x = load <32 x i32>, ptr %pc, align 1\n  %i = and <32 x i32> %x, splat (i32 63)\n  %m = icmp ult <32 x i32> %i, splat (i32 50)\n"
+                   f"  %g = getelementptr {e}, ptr %pb, <32 x i32> %i\n"
+                   f"  %q = call {t} @llvm.masked.gather.v32{CODE.get(e, e)}.v32p0(<32 x ptr> %g, i32 1, <32 x i1> %m, {t} %a)\n"
+                   f"  store {t} %q, ptr %po, align 1\n  %j = and <32 x i32> %i, splat (i32 31)\n  %h = getelementptr {e}, ptr %po, <32 x i32> %j\n"
+                   f"  call void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t} %c, <32 x ptr> %h, i32 1, <32 x i1> %m)\n  %r = load {t}, ptr %po, align 1",
+                   declares=[f"declare {t} @llvm.masked.gather.v32{CODE.get(e, e)}.v32p0(<32 x ptr>, i32, <32 x i1>, {t})", f"declare void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t}, <32 x ptr>, i32, <32 x i1>)"])
+    yield case("constants", "i", "i32", f"  %r = add <32 x i32> %a, <{', '.join(f'i32 {(i * i * 37) % 1000 - 500}' for i in range(32))}>")
+    yield case("float constants", "s", "float", f"  %r = fadd {f} %a, <{', '.join(f'float {i * i / 4.0:e}' for i in range(32))}>")
+    yield case("affine", "i", "i32", "  %s = call <32 x i32> @llvm.stepvector.v32i32()\n  %x = mul <32 x i32> %s, splat (i32 12)\n  %y = add <32 x i32> %x, splat (i32 -7)\n  %r = add <32 x i32> %y, %a",
+               declares=["declare <32 x i32> @llvm.stepvector.v32i32()"])
+    yield case("lane mask", "i", "i32", "  %n = extractelement <32 x i32> %b, i32 0\n  %m = call <32 x i1> @llvm.get.active.lane.mask.v32i1.i32(i32 5, i32 %n)\n  %r = select <32 x i1> %m, <32 x i32> %a, <32 x i32> %c",
+               declares=["declare <32 x i1> @llvm.get.active.lane.mask.v32i1.i32(i32, i32)"])
+    masks = "  %x = icmp slt <32 x i32> %a, %b\n  %y = icmp slt <32 x i32> %b, %c\n"
+    for name, text in {"and": "  %m = and <32 x i1> %x, %y\n", "or not": "  %z = xor <32 x i1> %y, splat (i1 true)\n  %m = or <32 x i1> %x, %z\n", "equal": "  %m = icmp eq <32 x i1> %x, %y\n",
+                       "less": "  %m = icmp ult <32 x i1> %x, %y\n", "select": "  %z = icmp eq <32 x i32> %a, %c\n  %m = select <32 x i1> %z, <32 x i1> %x, <32 x i1> %y\n",
+                       "shuffle": "  %m = shufflevector <32 x i1> %x, <32 x i1> %y, <32 x i32> <" + ", ".join(f"i32 {(i * 11 + 5) % 64}" for i in range(32)) + ">\n",
+                       "lanes": "  %e = extractelement <32 x i1> %x, i32 4\n  %m = insertelement <32 x i1> %y, i1 %e, i32 31\n"}.items():
+        yield case("mask " + name, "i", "i32", masks + text + "  %r = sext <32 x i1> %m to <32 x i32>")
+    yield case("mask bits", "i", "i32", masks + "  %r = bitcast <32 x i1> %x to i32", out="i32", out_lanes=0)
+    yield case("mask from bits", "i", "i32", "  %w = extractelement <32 x i32> %a, i32 3\n  %x = bitcast i32 %w to <32 x i1>\n  %r = zext <32 x i1> %x to <32 x i32>")
+    for op in ["and", "or", "xor"]:
+        yield case(f"reduce mask {op}", "i", "i32", masks + f"  %s = call i1 @llvm.vector.reduce.{op}.v32i1(<32 x i1> %x)\n  %r = zext i1 %s to i32", out_lanes=0,
+                   declares=[f"declare i1 @llvm.vector.reduce.{op}.v32i1(<32 x i1>)"])
+    yield case("64 lanes", "f", "float", "  %x = fmul <64 x float> %a, %b\n  %m = fcmp olt <64 x float> %x, %c\n  %r = select <64 x i1> %m, <64 x float> %x, <64 x float> %a", n=64)
+    yield case("short vectors", "i", "i32", "  %x = mul <4 x i32> %a, %b\n  %r = add <4 x i32> %x, %c", n=4)
+    yield case("odd vectors", "f", "float", "  %r = fadd <33 x float> %a, %b", n=33)
+    yield case("doubles", "i", "i32", "  %x = sitofp <32 x i32> %a to <32 x double>\n  %y = fdiv <32 x double> %x, splat (double 3.0)\n  %r = fptosi <32 x double> %y to <32 x i32>")
+    # More live values than registers: spills.
+    text = ""
+    for i in range(40):
+        text += f"  %q{i} = getelementptr i8, ptr %pb, i32 {i * 4}\n  %v{i} = load {f}, ptr %q{i}, align 1\n  %m{i} = fcmp olt {f} %v{i}, %a\n  %w{i} = fmul {f} %v{i}, %a\n"
+    acc = "%c"
+    for i in reversed(range(40)):
+        text += f"  %s{i} = select <32 x i1> %m{i}, {f} %w{i}, {f} %v{i}\n  %z{i} = fsub {f} {acc}, %s{i}\n"
+        acc = f"%z{i}"
+    yield case("spills of vectors and masks", "s", "float", text + f"  %r = fadd {f} {acc}, %a")
+
+
+def decode(data, element, lanes):
+    raw = bytes.fromhex(data)
+    body, guard = raw[:-4], raw[-4:]
+    kind = {"float": np.float32, "half": np.float16, "i32": np.uint32, "i16": np.uint16, "i8": np.uint8, "bfloat": np.uint16}[element]
+    values = np.frombuffer(body, kind)
+    if element == "bfloat":
+        values = (values.astype(np.uint32) << 16).view(np.float32)
+    return values, guard
+
+
+def ulps(a, b):
+    def order(x):
+        i = x.view(np.int32).astype(np.int64)
+        return np.where(i < 0, -(i & 0x7FFFFFFF), i)
+    return np.abs(order(a) - order(b))
+
+
+def build(all_cases, folder):
+    module, declares = [], {}
+    for i, c in enumerate(all_cases):
+        module.append(f"; {c.name}\ndefine void @f{i}(ptr %pa, ptr %pb, ptr %pc, ptr %po) {{\n{c.body}  ret void\n}}")
+        declares.update({d: 1 for d in c.declares})
+    (folder / "vectors.ll").write_text("\n".join([*declares, *module]))
+    names = [f"f{i}" for i in range(len(all_cases))]
+    driver = DRIVER % (len(all_cases), "".join(f"extern function {n};\n" for n in names), ", ".join(names), "".join(c.kind for c in all_cases),
+                       ", ".join(str(c.bytes) for c in all_cases))
+    (folder / "driver.c").write_text(driver)
+
+
+def output(command, folder):
+    r = subprocess.run([str(c) for c in command], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0, f"{command[0]} failed: {r.stderr[:2000]}"
+    return r.stdout.split("\n")
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_vector_code_computes_what_the_host_computes(tmp_path, level):
+    all_cases = list(cases())
+    build(all_cases, tmp_path)
+    output([CLANG, "-O1", "-w", "-ffp-contract=off", "-march=x86-64-v3", "--rtlib=compiler-rt", "driver.c", "vectors.ll", "-o", "host", "-lm"], tmp_path)
+    output([BIN / "dougong-cc", level, "-w", "driver.c", "vectors.ll", "-mllvm", "-verify-machineinstrs", "-o", "core.elf"], tmp_path)
+    expected, got = output(["./host"], tmp_path), output([BIN / "dougong", "sim", "core.elf"], tmp_path)
+    wrong = []
+    for i, c in enumerate(all_cases):
+        for round in range(3):
+            e, guard = decode(expected[3 * i + round], c.element, c.lanes)
+            g, guard2 = decode(got[3 * i + round], c.element, c.lanes)
+            both_nan = np.isnan(e) & np.isnan(g) if e.dtype.kind == "f" else np.zeros(e.shape, bool)
+            bad = ulps(e, g) > c.ulp if c.ulp else e.view(f"u{e.itemsize}") != g.view(f"u{g.itemsize}")
+            bad &= ~both_nan
+            if bad.any() or guard != guard2:
+                lane = int(np.argmax(bad))
+                wrong.append(f"{c.name}, round {round}: {int(bad.sum())} lanes differ, lane {lane}: host {e[lane]}, core {g[lane]}" if bad.any() else f"{c.name}: writes beyond its result")
+                break
+    assert not wrong, f"{len(wrong)} of {len(all_cases)} operations\n" + "\n".join(wrong)
