@@ -55,7 +55,7 @@ Value *matrix_product(Node &n, Value *a, Value *b, ElementType accumulator) {
       SmallVector<AffineExpr> exprs;
       int64_t skip = rank - (x->rank() - 2);
       for (int64_t d = 0; d < x->rank() - 2; ++d)
-        exprs.push_back(x->shape[d] == 1 ? e.b.getAffineConstantExpr(0) : e.b.getAffineDimExpr(skip + d));
+        exprs.push_back(x->shape[d] == 1 && batch[skip + d] != 1 ? e.b.getAffineConstantExpr(0) : e.b.getAffineDimExpr(skip + d));
       exprs.push_back(e.b.getAffineDimExpr(left ? rank : rank + 2));
       exprs.push_back(e.b.getAffineDimExpr(left ? rank + 2 : rank + 1));
       return AffineMap::get(rank + 3, 0, exprs, e.b.getContext());

@@ -62,7 +62,8 @@ Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Bo
   Layout layout = rank >= 3 ? preferred(full) : Layout::plain;
   std::vector<int64_t> where = positions(layout, rank);
 
-  // Output dimension → loop; a dimension of extent 1 that is broadcast reads index 0.
+  // Output dimension → loop; a dimension of extent 1 that is broadcast reads index 0. One that is 1 on both sides stays a loop,
+  // so that a map without broadcast is the identity.
   std::vector<Operand> operands;
   for (Value *input : inputs) {
     Operand operand;
@@ -73,7 +74,7 @@ Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Bo
       continue;
     }
     auto point = [&](int64_t d) -> AffineExpr {
-      if (input->shape[d] == 1)
+      if (input->shape[d] == 1 && shape[skip + d] != 1)
         return b.getAffineConstantExpr(0);
       return b.getAffineDimExpr(where[skip + d]);
     };
@@ -246,7 +247,7 @@ Value *Emitter::broadcast(Value *x, const Shape &shape) {
   int64_t rank = shape.size(), skip = rank - x->rank();
   SmallVector<AffineExpr> exprs;
   for (int64_t d = 0; d < x->rank(); ++d)
-    exprs.push_back(x->shape[d] == 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(skip + d));
+    exprs.push_back(x->shape[d] == 1 && shape[skip + d] != 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(skip + d));
   mlir::Value result = generic({get(x)}, {x->type}, {AffineMap::get(rank, 0, exprs, b.getContext()), b.getMultiDimIdentityMap(rank)}, empty(shape, x->type), x->type,
                                SmallVector<IteratorType>(rank, IteratorType::parallel), [](ArrayRef<Scalar> s) { return s[0]; });
   return computed(result, x->type, shape);
