@@ -28,3 +28,5 @@
   li a0, symbol         # CHECK: :[[#@LINE]]:10: error: expected an integer of 64 bits
   add a0, a1, a2 a3     # CHECK: :[[#@LINE]]:18: error: expected a comma or the end of the line
   .option sideways      # CHECK: :[[#@LINE]]:11: error: expected push, pop, relax, norelax, rvc, norvc, pic, nopic or arch
+  lui a0, %hi x         # CHECK: :[[#@LINE]]:15: error: expected '(' after the specifier
+  lw a0, 0(foo)         # CHECK: :[[#@LINE]]:12: error: expected a register: x0 to x31, v0 to v31, m0 to m7, or an ABI name

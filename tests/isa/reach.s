@@ -9,3 +9,9 @@ far:
   .zero 2000000
 further:
   .half start           # CHECK: :[[#@LINE]]:9: error: an address wants 4 or 8 bytes
+  .half x - .           # CHECK: :[[#@LINE]]:11: error: a pc-relative value wants 4 bytes here
+  .dword x - .          # CHECK: :[[#@LINE]]:12: error: a pc-relative value wants 4 bytes here
+  .section .text.odd, "ax"
+  j odd                 # CHECK: :[[#@LINE]]:5: error: the target is at an odd distance
+  .byte 0
+odd:
