@@ -1,13 +1,17 @@
 // linalg operations as vector code on LM, and as copies where they only move data.
 //
-// Loops, from the outside: parallel ones, the last of them several iterations at once (`together`, so that independent
-// accumulators hide latencies and operands are loaded once for all); then the vector loop, 32 lanes at a time, if it is
-// parallel; then the reductions, in registers; innermost the vector loop if it is a reduction.
+// Loops, from the outside: parallel ones, the last of them several iterations at once (`together`); then the vector loop, 32
+// lanes at a time, if it is parallel; then the reductions, in registers; innermost the vector loop if it is a reduction.
 //
-//   sum over k of a[m,k]*b[k,n]:  for m by 4 { for n by 32 { acc[4] = init; for k { acc[u] += splat(a[m+u,k]) * b[k,n..n+31] } store acc[4] } }
+//   sum over k of a[m,k]*b[k,n]:  for m by 8 { for n by 32 { acc[8] = init; for k { acc[u] += splat(a[m+u,k]) * b[k,n..n+31] } store acc[8] } }
 //   row sums of x[m,n]:           for m by 4 { acc[4] = 0; for n by 32 { acc[u] += x[m+u,n..n+31] } store reduce(acc[u]) }
 //
-// A ragged last vector reads on beyond its row (buffers have room for that) and writes back what lay there.
+// What is done together is emitted operation by operation, so that latencies overlap, and an operand that several
+// iterations share is loaded once. Windows of a few elements (3x3, 5x5) are unrolled for the same reason.
+//
+// A narrow last dimension (16 channels) joins the one before it; an operand that does not move in that one, such as a bias,
+// then repeats within the vector. A ragged last vector reads on beyond its row (buffers have room for that); it also
+// writes on, where the rows that follow are written later, and else writes back what lay there.
 #include "compiler/npu/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,16 +44,20 @@ private:
   llvm::Value *pointer(int operand, const Indices &at);
   llvm::Value *load(int operand, const Indices &at, int lanes);
   void store(int result, llvm::Value *value, const Indices &at, int lanes, llvm::Value *mask);
-  FailureOr<SmallVector<llvm::Value *>> body(const Indices &at, int lanes, ArrayRef<llvm::Value *> carried);
+  using Values = SmallVector<llvm::Value *>;
+  FailureOr<SmallVector<Values>> bodies(ArrayRef<Indices> places, int lanes, ArrayRef<Values> carried);
   FailureOr<llvm::Value *> one(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values, const Indices &at, int lanes);
   llvm::Value *neutral(Operation *combine, llvm::Type *type);
   llvm::Value *reduce(Operation *combine, llvm::Value *vector);
   llvm::Value *combineTwo(Operation *combine, llvm::Value *x, llvm::Value *y);
+  void joinNarrowLoops();
+  bool mayOverrun();
+  llvm::Value *start(unsigned result, const Indices &at, int lanes);
   void outerLoops(size_t depth, Indices &at);
-  void group(Indices &at, int count);
-  void lanesOf(Indices &at, int count, int lanes, llvm::Value *mask);
-  void reductions(size_t depth, Indices &at, llvm::function_ref<void()> innermost);
-  void eachVector(Indices &at, llvm::function_ref<void(llvm::Value *)> body, int unroll);
+  void group(ArrayRef<Indices> rows);
+  void compute(ArrayRef<Indices> places, int lanes, llvm::Value *mask);
+  void reductions(size_t depth, MutableArrayRef<Indices> places, llvm::function_ref<void()> innermost);
+  void eachVectors(ArrayRef<Indices> rows, int64_t most, llvm::function_ref<void(ArrayRef<Indices>, llvm::Value *)> body);
   void separateMemory();
 
   KernelEmitter &e;
@@ -61,10 +69,11 @@ private:
   SmallVector<llvm::Value *> resultBase;
   SmallVector<Nest::Operand> resultNest;
   SmallVector<int> parallel, reduced;  // loops without the vector loop
-  int vectorLoop = -1, togetherLoop = -1, together = 1;
+  SmallVector<int64_t> periods;        // of operands that repeat within a vector
+  int vectorLoop = -1, togetherLoop = -1, joinedLoop = -1;
+  int64_t together = 1;
   int inputs = 0;
-  bool failedInside = false;
-  llvm::DenseMap<Operation *, llvm::Value *> unused;
+  bool failedInside = false, overrun = false, overrunHere = false;
   SmallVector<std::pair<llvm::Instruction *, Buffer *>> accesses;
 };
 
@@ -203,14 +212,92 @@ void VectorCode::chooseVectorLoop() {
         vectorLoop = l;
       }
     }
+  if (llvm::any_of(periods, [](int64_t period) { return period != 0; }))
+    vectorLoop = joinedLoop;  // what repeats does so in this one
   for (auto [l, loop] : llvm::enumerate(nest.loops))
     if (int(l) != vectorLoop)
       (loop.reduction ? reduced : parallel).push_back(l);
   bool accumulates = !reduced.empty() || isCombined();
-  if (accumulates && !parallel.empty()) {
+  int64_t most = vectorLoop < 0 ? 2 : accumulates && isMultiplyAdd(op) ? 8 : 4;
+  if (!accumulates && vectorLoop >= 0)
+    most = llvm::divideCeil(4 * vectorLanes, std::max<int64_t>(vectorLanes, nest.loops[vectorLoop].size));
+  if (!parallel.empty() && most > 1) {
     togetherLoop = parallel.back();
-    together = std::min<int64_t>(vectorLoop < 0 ? 2 : isMultiplyAdd(op) ? 8 : 4, nest.loops[togetherLoop].size);
+    together = std::min<int64_t>(most, nest.loops[togetherLoop].size);
   }
+  overrun = mayOverrun();
+}
+
+// (w, c) with 16 channels → one loop of w * 16 elements, where every tile goes on without a gap or, in 32-bit elements and
+// 16-bit floats that are extended at once, repeats.
+void VectorCode::joinNarrowLoops() {
+  periods.assign(operands.size(), 0);
+  if (!fitsVectors())
+    return;
+  for (;;) {
+    int last = nest.loops.size() - 1, narrow = -1;
+    for (int l = last; l > 0; --l)
+      if (!nest.loops[l].reduction && !nest.loops[l - 1].reduction) {
+        narrow = l;
+        break;
+      }
+    bool fixed = narrow < 0 || (nest.loops[narrow].size >= vectorLanes && llvm::all_of(periods, [](int64_t p) { return p == 0; }));
+    if (fixed || op.hasIndexSemantics())
+      return;
+    int64_t size = nest.loops[narrow].size;
+    SmallVector<int64_t> next = periods;
+    auto joins = [&](const Nest::Operand &walk, int64_t bytes, int64_t *period) {
+      int64_t outer = walk.strides[narrow - 1], inner = walk.strides[narrow];
+      if (!walk.linear)
+        return false;
+      if (period && *period)
+        return outer == 0;
+      if (outer == inner * size)
+        return outer == 0 || inner == bytes;
+      if (!period || outer != 0 || inner != bytes || vectorLanes % size)
+        return false;
+      *period = size;
+      return true;
+    };
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      if (!operand.tile)
+        continue;
+      int64_t bytes = elementBytes(operand.element), *period = bytes >= 2 && int(index) < inputs ? &next[index] : nullptr;
+      if (!joins(nest.operands[index], bytes, period))
+        return;
+      if (next[index] && bytes == 2 && !llvm::all_of(op.getBlock()->getArgument(index).getUsers(), llvm::IsaPred<arith::ExtFOp>))
+        return;
+    }
+    for (auto [index, walk] : llvm::enumerate(resultNest))
+      if (!joins(walk, elementBytes(results[index].element), nullptr))
+        return;
+    periods = next;
+    joinedLoop = narrow - 1;
+    nest.loops[narrow].size *= nest.loops[narrow - 1].size;
+    nest.loops.erase(nest.loops.begin() + narrow - 1);
+    for (Nest::Operand &walk : nest.operands)
+      walk.strides.erase(walk.strides.begin() + narrow - 1);
+    for (Nest::Operand &walk : resultNest)
+      walk.strides.erase(walk.strides.begin() + narrow - 1);
+    for (Nest::Dimension &dimension : nest.dimensions)
+      dimension.clear();
+  }
+}
+
+// Rows are written in the order they lie in, so that what a ragged vector writes beyond its row is overwritten, or lies
+// beyond the buffer's end.
+bool VectorCode::mayOverrun() {
+  if (vectorLoop < 0 || isCombined())
+    return false;
+  for (auto [index, walk] : llvm::enumerate(resultNest)) {
+    int64_t within = nest.loops[vectorLoop].size * walk.strides[vectorLoop];
+    for (int loop : llvm::reverse(parallel)) {
+      if (walk.strides[loop] < within)
+        return false;
+      within = nest.loops[loop].size * walk.strides[loop];
+    }
+  }
+  return true;
 }
 
 //===-- Elements ----------------------------------------------------------===//
@@ -227,7 +314,7 @@ llvm::Value *VectorCode::pointer(int operand, const Indices &at) {
   const Nest::Operand &walk = isResult ? resultNest[operand - operands.size()] : nest.operands[operand];
   llvm::Value *offset = e.i64(walk.offset);
   for (auto [l, stride] : llvm::enumerate(walk.strides))
-    if (stride && at[l])
+    if (stride && !(!isResult && int(l) == vectorLoop && periods[operand]))
       offset = b.CreateAdd(offset, b.CreateMul(at[l], e.i64(stride)));
   if (!walk.linear)
     for (auto [expr, stride] : llvm::zip(walk.map.getResults(), walk.tileStrides)) {
@@ -262,6 +349,13 @@ llvm::Value *VectorCode::load(int index, const Indices &at, int lanes) {
     type = llvm::FixedVectorType::get(type, lanes);
   auto *value = b.CreateAlignedLoad(type, pointer(index, at), llvm::Align(elementBytes(operand.element)));
   accesses.push_back({value, operand.tile->buffer});
+  if (vector && periods[index]) {
+    SmallVector<int> lanesOfPeriod;
+    for (int lane = 0; lane < lanes; ++lane)
+      lanesOfPeriod.push_back(lane % periods[index]);
+    llvm::Value *wide = operand.element.isFloat() && elementBytes(operand.element) == 2 ? b.CreateFPExt(value, llvm::FixedVectorType::get(b.getFloatTy(), lanes)) : value;
+    return b.CreateShuffleVector(wide, lanesOfPeriod);
+  }
   return operand.element.isInteger(1) ? b.CreateICmpNE(value, llvm::Constant::getNullValue(type)) : value;
 }
 
@@ -331,37 +425,51 @@ FailureOr<llvm::Value *> VectorCode::one(Operation &inner, llvm::DenseMap<Value,
   return value;
 }
 
-FailureOr<SmallVector<llvm::Value *>> VectorCode::body(const Indices &at, int lanes, ArrayRef<llvm::Value *> carried) {
+// The body for several places at once, one operation after the other. `carried` holds each place's accumulators.
+FailureOr<SmallVector<VectorCode::Values>> VectorCode::bodies(ArrayRef<Indices> places, int lanes, ArrayRef<Values> carried) {
   Block *block = op.getBlock();
-  llvm::DenseMap<Value, llvm::Value *> values;
-  for (int index = 0; index < int(operands.size()); ++index) {
-    if (index >= inputs && !carried.empty())
-      values[block->getArgument(index)] = carried[index - inputs];
-    else if (operands[index].tile || operands[index].splat)
-      values[block->getArgument(index)] = load(index, at, lanes);
-  }
-  for (Operation &inner : block->without_terminator()) {
-    // Sums of products in f32 are fused, as in the tensor engine.
-    auto add = dyn_cast<arith::AddFOp>(inner);
-    if (add && !carried.empty() && isMultiplyAdd(op) && add.getType().isF32()) {
-      bool left = isa<BlockArgument>(add.getLhs());
-      auto multiply = (left ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
-      SmallVector<llvm::Value *> in;
-      for (Value operand : {multiply.getLhs(), multiply.getRhs(), left ? add.getLhs() : add.getRhs()})
-        in.push_back(splat(b, values.lookup(operand), lanes));
-      values[add.getResult()] = b.CreateIntrinsic(in[0]->getType(), llvm::Intrinsic::fma, in);
-      continue;
+  SmallVector<llvm::DenseMap<Value, llvm::Value *>> values(places.size());
+  for (int index = 0; index < int(operands.size()); ++index)
+    for (auto [place, at] : llvm::enumerate(places)) {
+      BlockArgument argument = block->getArgument(index);
+      if (index >= inputs && !carried.empty()) {
+        values[place][argument] = carried[place][index - inputs];
+      } else if (operands[index].tile || operands[index].splat) {
+        llvm::Value *value = load(index, at, lanes);
+        values[place][argument] = value;
+        if (periods[index] && elementBytes(operands[index].element) == 2)  // extended already
+          for (Operation *user : argument.getUsers())
+            values[place][user->getResult(0)] = value;
+      }
     }
-    FailureOr<llvm::Value *> value = one(inner, values, at, lanes);
-    if (failed(value))
-      return failure();
-    values[inner.getResult(0)] = *value;
-  }
-  SmallVector<llvm::Value *> yielded;
-  for (Value value : block->getTerminator()->getOperands()) {
-    llvm::Value *found = values.lookup(value);
-    yielded.push_back(found ? found : e.scalar(value));
-  }
+  bool fused = !carried.empty() && isMultiplyAdd(op);
+  for (Operation &inner : block->without_terminator())
+    for (auto [place, at] : llvm::enumerate(places)) {
+      llvm::DenseMap<Value, llvm::Value *> &known = values[place];
+      if (known.contains(inner.getResult(0)))
+        continue;
+      // Sums of products in f32 are fused, as in the tensor engine.
+      auto add = dyn_cast<arith::AddFOp>(inner);
+      if (add && fused && add.getType().isF32()) {
+        bool left = isa<BlockArgument>(add.getLhs());
+        auto multiply = (left ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
+        Values in;
+        for (Value operand : {multiply.getLhs(), multiply.getRhs(), left ? add.getLhs() : add.getRhs()})
+          in.push_back(splat(b, known.lookup(operand), lanes));
+        known[add.getResult()] = b.CreateIntrinsic(in[0]->getType(), llvm::Intrinsic::fma, in);
+        continue;
+      }
+      FailureOr<llvm::Value *> value = one(inner, known, at, lanes);
+      if (failed(value))
+        return failure();
+      known[inner.getResult(0)] = *value;
+    }
+  SmallVector<Values> yielded(places.size());
+  for (Value value : block->getTerminator()->getOperands())
+    for (auto [place, known] : llvm::enumerate(values)) {
+      llvm::Value *found = known.lookup(value);
+      yielded[place].push_back(found ? found : e.scalar(value));
+    }
   return yielded;
 }
 
@@ -434,123 +542,137 @@ llvm::Value *VectorCode::combineTwo(Operation *combine, llvm::Value *x, llvm::Va
 
 //===-- Loops -------------------------------------------------------------===//
 
-void VectorCode::reductions(size_t depth, Indices &at, llvm::function_ref<void()> innermost) {
+void VectorCode::reductions(size_t depth, MutableArrayRef<Indices> places, llvm::function_ref<void()> innermost) {
   if (depth == reduced.size())
     return innermost();
   int loop = reduced[depth];
-  e.countedLoop(e.i64(0), e.i64(nest.loops[loop].size), e.i64(1), [&](llvm::Value *i) {
-    at[loop] = i;
-    reductions(depth + 1, at, innermost);
-  });
-}
-
-// The vector loop: whole vectors, then a ragged one with the mask of its lanes.
-void VectorCode::eachVector(Indices &at, llvm::function_ref<void(llvm::Value *)> body, int unroll) {
-  int64_t size = nest.loops[vectorLoop].size, whole = size / vectorLanes * vectorLanes;
-  e.countedLoop(
-      e.i64(0), e.i64(whole), e.i64(vectorLanes),
-      [&](llvm::Value *i) {
-        at[vectorLoop] = i;
-        body(nullptr);
-      },
-      unroll);
-  if (whole == size)
-    return;
-  at[vectorLoop] = e.i64(whole);
-  SmallVector<bool> bits(vectorLanes, false);
-  std::fill(bits.begin(), bits.begin() + (size - whole), true);
-  SmallVector<llvm::Constant *> lanes;
-  for (bool bit : bits)
-    lanes.push_back(b.getInt1(bit));
-  body(llvm::ConstantVector::get(lanes));
-}
-
-// Results of `count` iterations of the together loop, for one vector of lanes (or one element).
-void VectorCode::lanesOf(Indices &at, int count, int lanes, llvm::Value *mask) {
-  llvm::Value *first = togetherLoop >= 0 ? at[togetherLoop] : nullptr;
-  auto move = [&](int u) {
-    if (togetherLoop >= 0)
-      at[togetherLoop] = b.CreateAdd(first, e.i64(u));
+  int64_t size = nest.loops[loop].size, all = 1;
+  for (int reduction : reduced)
+    all *= nest.loops[reduction].size;
+  auto iteration = [&](llvm::Value *i) {
+    for (Indices &at : places)
+      at[loop] = i;
+    reductions(depth + 1, places, innermost);
   };
-  bool accumulate = !reduced.empty() || isCombined();
-  if (!accumulate) {
-    auto values = body(at, lanes, {});
+  if (all > 25 || vectorLoop < 0 || isCombined())
+    return e.countedLoop(e.i64(0), e.i64(size), e.i64(1), iteration);
+  for (int64_t i = 0; i < size; ++i)
+    iteration(e.i64(i));
+}
+
+// The vector loop for all rows: `most` whole vectors of each at once, then what is left of those, then a ragged one with the
+// mask of its lanes.
+void VectorCode::eachVectors(ArrayRef<Indices> rows, int64_t most, llvm::function_ref<void(ArrayRef<Indices>, llvm::Value *)> body) {
+  int64_t size = nest.loops[vectorLoop].size, vectors = size / vectorLanes;
+  auto at = [&](llvm::Value *first, int64_t count) {
+    SmallVector<Indices> places;
+    for (const Indices &row : rows)
+      for (int64_t v = 0; v < count; ++v) {
+        places.push_back(row);
+        places.back()[vectorLoop] = b.CreateAdd(first, e.i64(v * vectorLanes));
+      }
+    return places;
+  };
+  int64_t grouped = vectors / most * most;
+  e.countedLoop(e.i64(0), e.i64(grouped * vectorLanes), e.i64(most * vectorLanes), [&](llvm::Value *i) { body(at(i, most), nullptr); });
+  if (grouped < vectors)
+    body(at(e.i64(grouped * vectorLanes), vectors - grouped), nullptr);
+  int64_t left = size - vectors * vectorLanes;
+  if (!left)
+    return;
+  SmallVector<llvm::Constant *> lanes;
+  for (int lane = 0; lane < vectorLanes; ++lane)
+    lanes.push_back(b.getInt1(lane < left));
+  body(at(e.i64(vectors * vectorLanes), 1), llvm::ConstantVector::get(lanes));
+}
+
+// A result's value before the first element of a reduction.
+llvm::Value *VectorCode::start(unsigned result, const Indices &at, int lanes) {
+  const Operand &initial = operands[inputs + result];
+  if (initial.tile || initial.splat)
+    return splat(b, load(inputs + result, at, lanes), lanes);
+  return llvm::Constant::getNullValue(elementType(results[result].element, e.context, lanes));
+}
+
+// Results at several places: a vector of lanes each, or one element (lanes = 1).
+void VectorCode::compute(ArrayRef<Indices> given, int lanes, llvm::Value *mask) {
+  SmallVector<Indices> places(given);
+  llvm::Value *writeMask = overrunHere ? nullptr : mask;
+  if (reduced.empty() && !isCombined()) {
+    auto values = bodies(places, lanes, {});
     if (failed(values))
       return void(failedInside = true);
-    for (auto [index, value] : llvm::enumerate(*values))
-      store(index, value, at, lanes, mask);
+    for (auto [at, results] : llvm::zip(places, *values))
+      for (auto [index, value] : llvm::enumerate(results))
+        store(index, value, at, lanes, writeMask);
     return;
   }
-  // Accumulators live in stack slots, which become registers.
-  SmallVector<SmallVector<llvm::AllocaInst *>> carried(count);
-  for (int u = 0; u < count; ++u) {
-    move(u);
+  // Accumulators live in stack slots, which become registers. A single row summed along has several, for its latency.
+  int64_t ways = isCombined() && places.size() == 1 ? std::clamp<int64_t>(nest.loops[vectorLoop].size / vectorLanes, 1, 4) : 1;
+  SmallVector<SmallVector<llvm::AllocaInst *>> carried(places.size() * ways);
+  for (auto [index, memory] : llvm::enumerate(carried))
     for (size_t result = 0; result < results.size(); ++result) {
       llvm::Type *type = elementType(results[result].element, e.context, lanes);
-      llvm::AllocaInst *memory = e.variable(type, nullptr);
-      carried[u].push_back(memory);
-      llvm::Value *start;
-      if (isCombined())
-        start = neutral(combiner(result), type);
-      else if (operands[inputs + result].tile || operands[inputs + result].splat)
-        start = splat(b, load(inputs + result, at, lanes), lanes);
-      else
-        start = llvm::Constant::getNullValue(type);
-      b.CreateStore(start, memory);
+      memory.push_back(e.variable(type, nullptr));
+      b.CreateStore(isCombined() ? neutral(combiner(result), type) : start(result, places[index / ways], lanes), memory.back());
     }
-  }
-  auto step = [&](llvm::Value *lanesInside) {
-    for (int u = 0; u < count; ++u) {
-      move(u);
-      SmallVector<llvm::Value *> old;
-      for (llvm::AllocaInst *memory : carried[u])
-        old.push_back(b.CreateLoad(memory->getAllocatedType(), memory));
-      auto values = body(at, lanes, old);
-      if (failed(values))
-        return void(failedInside = true);
-      for (auto [memory, value, before] : llvm::zip(carried[u], *values, old)) {
+  auto step = [&](ArrayRef<Indices> at, llvm::Value *valid) {
+    SmallVector<Values> old(at.size());
+    for (auto [place, values] : llvm::enumerate(old))
+      for (llvm::AllocaInst *memory : carried[place])
+        values.push_back(b.CreateLoad(memory->getAllocatedType(), memory));
+    auto values = bodies(at, lanes, old);
+    if (failed(values))
+      return void(failedInside = true);
+    for (size_t place = 0; place < at.size(); ++place)
+      for (auto [memory, value, before] : llvm::zip(carried[place], (*values)[place], old[place])) {
         llvm::Value *next = splat(b, value, lanes);
-        b.CreateStore(lanesInside ? b.CreateSelect(lanesInside, next, before) : next, memory);
+        b.CreateStore(valid ? b.CreateSelect(valid, next, before) : next, memory);
       }
-    }
   };
-  reductions(0, at, [&] {
+  reductions(0, places, [&] {
     if (isCombined())
-      eachVector(at, step, 0);
+      eachVectors(places, ways, step);
     else
-      step(nullptr);
+      step(places, nullptr);
   });
-  for (int u = 0; u < count; ++u) {
-    move(u);
-    for (auto [result, memory] : llvm::enumerate(carried[u])) {
-      llvm::Value *value = b.CreateLoad(memory->getAllocatedType(), memory);
-      if (isCombined()) {
-        // A result has one place, whatever the vector loop's number.
-        at[vectorLoop] = e.i64(0);
-        value = reduce(combiner(result), value);
-        if (operands[inputs + result].tile || operands[inputs + result].splat)
-          value = combineTwo(combiner(result), load(inputs + result, at, 1), value);
-        store(result, value, at, 1, nullptr);
-      } else {
-        store(result, value, at, lanes, mask);
+  for (auto [place, at] : llvm::enumerate(places))
+    for (size_t result = 0; result < results.size(); ++result) {
+      auto value = [&](int64_t way) {
+        llvm::AllocaInst *memory = carried[place * ways + way][result];
+        return (llvm::Value *)b.CreateLoad(memory->getAllocatedType(), memory);
+      };
+      if (!isCombined()) {
+        store(result, value(0), at, lanes, writeMask);
+        continue;
       }
+      Operation *combine = combiner(result);
+      llvm::Value *total = value(0);
+      for (int64_t way = 1; way < ways; ++way)
+        total = combineTwo(combine, total, value(way));
+      total = reduce(combine, total);
+      at[vectorLoop] = e.i64(0);  // a result has one place, whatever the vector loop's number
+      const Operand &initial = operands[inputs + result];
+      if (initial.tile || initial.splat)
+        total = combineTwo(combine, load(inputs + result, at, 1), total);
+      store(result, total, at, 1, nullptr);
     }
-  }
-  if (togetherLoop >= 0)
-    at[togetherLoop] = first;
 }
 
-void VectorCode::group(Indices &at, int count) {
+void VectorCode::group(ArrayRef<Indices> rows) {
   if (vectorLoop < 0)
-    return lanesOf(at, count, 1, nullptr);
+    return compute(rows, 1, nullptr);
   if (isCombined())
-    return lanesOf(at, count, vectorLanes, nullptr);
-  eachVector(at, [&](llvm::Value *mask) { lanesOf(at, count, vectorLanes, mask); }, reduced.empty() ? 4 : 0);
+    return compute(rows, vectorLanes, nullptr);
+  // Of several rows the ragged ends come last, when the next row's beginning is written already.
+  overrunHere = overrun && (rows.size() == 1 || nest.loops[vectorLoop].size < vectorLanes);
+  int64_t most = reduced.empty() ? std::max<int64_t>(1, 4 / rows.size()) : std::max<int64_t>(1, together / int64_t(rows.size()));
+  eachVectors(rows, most, [&](ArrayRef<Indices> places, llvm::Value *mask) { compute(places, vectorLanes, mask); });
 }
 
 void VectorCode::outerLoops(size_t depth, Indices &at) {
   if (depth == parallel.size())
-    return group(at, 1);
+    return group({at});
   int loop = parallel[depth];
   int64_t size = nest.loops[loop].size;
   if (loop != togetherLoop) {
@@ -560,15 +682,16 @@ void VectorCode::outerLoops(size_t depth, Indices &at) {
     });
     return;
   }
+  auto rows = [&](llvm::Value *first, int64_t count) {
+    SmallVector<Indices> places(count, at);
+    for (int64_t u = 0; u < count; ++u)
+      places[u][loop] = b.CreateAdd(first, e.i64(u));
+    group(places);
+  };
   int64_t whole = size / together * together;
-  e.countedLoop(e.i64(0), e.i64(whole), e.i64(together), [&](llvm::Value *i) {
-    at[loop] = i;
-    group(at, together);
-  });
-  if (whole < size) {
-    at[loop] = e.i64(whole);
-    group(at, size - whole);
-  }
+  e.countedLoop(e.i64(0), e.i64(whole), e.i64(together), [&](llvm::Value *i) { rows(i, together); });
+  if (whole < size)
+    rows(e.i64(whole), size - whole);
 }
 
 // Says which of the loads and stores of this operation cannot meet: those of different buffers. For this operation only,
@@ -601,6 +724,7 @@ LogicalResult VectorCode::emit() {
         return failure();
       e.beforeAccess(KernelEmitter::core, tile->buffer, KernelEmitter::Read);
     }
+  joinNarrowLoops();
   chooseVectorLoop();
   Indices at(nest.loops.size(), nullptr);
   for (llvm::Value *&index : at)
