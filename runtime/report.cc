@@ -29,7 +29,7 @@ void set_roof(StepReport &step, const Specialisation::Kernel &kernel, const Mach
   double vector = std::max(double(kernel.vector_macs), double(kernel.vector_macs + kernel.vector_elements) / vector_pipes) / (vector_lanes * cores);
   auto dram_bytes = double(s.bytes.at("dram read") + s.bytes.at("dram written"));
   double dram = std::min(double(kernel.compulsory_bytes), dram_bytes) / m.dram_bytes_per_cycle();
-  double near_width = double(m.dma.bytes_per_cycle) * cores;
+  double near_width = double(m.dma.bytes_per_cycle) * m.dma.queues * cores;  // each queue may fill a port
   if (m.l2.kib)
     near_width = std::min(near_width, double(m.l2.bytes_per_cycle));
   double l2 = double(kernel.compulsory_bytes) / near_width;
