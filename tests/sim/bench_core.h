@@ -1,0 +1,42 @@
+// One core of a machine on the bench: engines are driven directly, without a program.
+#pragma once
+#include "sim/host_level.h"
+#include "sim/shared.h"
+#include <cstring>
+#include <random>
+
+namespace dougong::sim {
+
+struct BenchCore {
+  explicit BenchCore(const Machine &machine, Options options = {}) : shared(machine, options) {
+    int count = options.cores ? options.cores : 1;
+    for (int i = 0; i < count; ++i) shared.cores.push_back(std::make_unique<Core>(shared, i));
+    // Somewhere for faults to point at.
+    shared.codes.push_back({DG_DRAM_BASE, 64, undecoded_operations(34, options.timing)});
+    for (auto &core : shared.cores) {
+      core->reset();
+      core->at = core->enter(nullptr, DG_DRAM_BASE, 0, 0);
+    }
+  }
+  Core &core(int i = 0) { return *shared.cores[i]; }
+  Engines &engines() { return core().engines; }
+  uint8_t *lm(uint64_t address) { return core().lm + (address - DG_LM_BASE); }
+  template <typename T> T &lm_as(uint64_t address) { return *reinterpret_cast<T *>(lm(address)); }
+
+  // The message of the fault or deadlock that `action` ends in; empty if none.
+  template <typename F> std::string trapped(F action) {
+    try {
+      action();
+      return "";
+    } catch (const Trap &trap) {
+      return trap.text;
+    }
+  }
+
+  Shared shared;
+  uint64_t now = 0;
+};
+
+inline Machine phone() { return Machine::load("phone"); }
+
+}  // namespace dougong::sim
