@@ -2,6 +2,7 @@
 #include "DougongInstrInfo.h"
 #include "DougongPasses.h"
 #include "DougongSubtarget.h"
+#include "mc/DougongInstPrinter.h"
 #include "mc/DougongMCTargetDesc.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
@@ -137,7 +138,7 @@ bool DougongAsmPrinter::PrintAsmOperand(const MachineInstr *MI, unsigned OpNo, c
   }
   switch (MO.getType()) {
   case MachineOperand::MO_Immediate: OS << MO.getImm(); return false;
-  case MachineOperand::MO_Register: OS << StringRef(MF->getSubtarget().getRegisterInfo()->getRegAsmName(MO.getReg())); return false;
+  case MachineOperand::MO_Register: OS << DougongInstPrinter::getRegisterName(MO.getReg()); return false;
   case MachineOperand::MO_GlobalAddress: PrintSymbolOperand(MO, OS); return false;
   case MachineOperand::MO_BlockAddress: GetBlockAddressSymbol(MO.getBlockAddress())->print(OS, MAI); return false;
   default: return true;
@@ -147,7 +148,7 @@ bool DougongAsmPrinter::PrintAsmOperand(const MachineInstr *MI, unsigned OpNo, c
 bool DougongAsmPrinter::PrintAsmMemoryOperand(const MachineInstr *MI, unsigned OpNo, const char *ExtraCode, raw_ostream &OS) {
   if (ExtraCode)
     return AsmPrinter::PrintAsmMemoryOperand(MI, OpNo, ExtraCode, OS);
-  OS << MI->getOperand(OpNo + 1).getImm() << '(' << StringRef(MF->getSubtarget().getRegisterInfo()->getRegAsmName(MI->getOperand(OpNo).getReg()))
+  OS << MI->getOperand(OpNo + 1).getImm() << '(' << DougongInstPrinter::getRegisterName(MI->getOperand(OpNo).getReg())
      << ')';
   return false;
 }

@@ -47,7 +47,7 @@ foreach type = [i64, f64, f32, f16, bf16] in
 let Size = 8, mayLoad = 1 in
 def PseudoLGA : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol), [(set i64:$rd, (dg_got tglobaladdr:$symbol))]> { let SchedRW = [Load]; }
 let Size = 12, isReMaterializable = 1 in
-def PseudoTPREL : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol), [(set i64:$rd, (dg_tprel tglobaladdr:$symbol))]>;
+def PseudoTPREL : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol), [(set i64:$rd, (dg_tprel tglobaltlsaddr:$symbol))]>;
 foreach symbol = [tglobaladdr, tconstpool, tjumptable, tblockaddress, texternalsym] in
   def : Pat<(dg_address symbol:$symbol), (PseudoLLA symbol:$symbol)>;
 

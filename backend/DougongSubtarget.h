@@ -30,6 +30,7 @@ public:
 
   bool enableMachineScheduler() const override { return true; }
   bool enablePostRAMachineScheduler() const override { return true; }
+  bool useAA() const override { return true; } // kernels say which of their buffers are apart (alias.scope, noalias)
 };
 
 } // namespace llvm

@@ -44,6 +44,26 @@ public:
   bool isLegalMaskedGather(Type *Data, Align) const override { return isWhole(Data); }
   bool isLegalMaskedScatter(Type *Data, Align) const override { return isWhole(Data); }
 
+  // An in-order core hides latencies by what stands between: small loops of vector code are unrolled, with a remainder where the
+  // trip count is not known.
+  void getUnrollingPreferences(Loop *L, ScalarEvolution &SE, TargetTransformInfo::UnrollingPreferences &UP,
+                               OptimizationRemarkEmitter *ORE) const override {
+    Base::getUnrollingPreferences(L, SE, UP, ORE);
+    bool Vector = false;
+    unsigned Size = 0;
+    for (BasicBlock *Block : L->blocks())
+      for (Instruction &I : *Block) {
+        Vector |= I.getType()->isVectorTy();
+        ++Size;
+      }
+    if (!Vector || L->getNumBlocks() > 1 || Size > 60)
+      return;
+    UP.Partial = UP.Runtime = UP.AllowExpensiveTripCount = true;
+    UP.PartialThreshold = UP.Threshold = 4000; // in costs that know nothing of this machine; the size is bounded above
+    UP.DefaultUnrollRuntimeCount = UP.MaxCount = Size > 30 ? 2 : 4;
+    UP.UnrollRemainder = false;
+  }
+
 private:
   static bool isWhole(Type *Ty) {
     auto *Vector = dyn_cast<FixedVectorType>(Ty);

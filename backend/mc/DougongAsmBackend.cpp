@@ -8,6 +8,7 @@
 #include "llvm/MC/MCELFObjectWriter.h"
 #include "llvm/MC/MCFixup.h"
 #include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCSymbol.h"
 #include "llvm/MC/MCValue.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
@@ -117,8 +118,11 @@ class DougongELFObjectWriter : public MCELFObjectTargetWriter {
 public:
   DougongELFObjectWriter() : MCELFObjectTargetWriter(/*Is64Bit=*/true, ELF::ELFOSABI_NONE, ELF::EM_RISCV, /*HasRelocationAddend=*/true) {}
 
-  // The low half of a pc-relative address refers to the label of its high half: symbols stay symbols.
-  bool needsRelocateWithSymbol(const MCValue &, unsigned) const override { return true; }
+  // The low half of a pc-relative address refers to the label of its high half. Other labels that only the assembler knows become their
+  // section plus a distance, and stay out of the symbol table; names stay names.
+  bool needsRelocateWithSymbol(const MCValue &Target, unsigned Type) const override {
+    return Type == ELF::R_RISCV_PCREL_LO12_I || Type == ELF::R_RISCV_PCREL_LO12_S || !Target.getAddSym()->isTemporary();
+  }
 
   unsigned getRelocType(const MCFixup &Fixup, const MCValue &, bool IsPCRel) const override {
     MCFixupKind Kind = Fixup.getKind();
