@@ -77,7 +77,6 @@ LogicalResult simplifyGraph(ModuleOp module) {
 LogicalResult compileKernel(func::FuncOp kernel, const cpu::Registers &registers, CompiledKernel &line) {
   bool graph = isGraphForm(kernel);
   if (graph) {
-    cpu::computeDividedReads(kernel);
     FailureOr<int64_t> programs = cpu::formPrograms(kernel);
     if (failed(programs))
       return kernel.emitError("cannot be cut into programs");

@@ -98,7 +98,9 @@ LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
-  if (failed(applyFullConversion(module, target, std::move(patterns))))
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  if (failed(applyFullConversion(module, target, std::move(patterns), config)))
     return failure();
   PassManager finish(context);
   finish.addPass(createReconcileUnrealizedCastsPass());

@@ -22,9 +22,6 @@ Registers hostRegisters(const llvm::TargetMachine &machine);
 // compileForCpu for a given machine.
 llvm::Expected<CompiledModule> compileForMachine(mlir::ModuleOp module, llvm::TargetMachine &machine);
 
-// Operands read through maps that divide → reads at computed places, which cutting keeps right (DividedMaps.cpp).
-void computeDividedReads(mlir::func::FuncOp kernel);
-
 // Graph form → the tile of one program, on memrefs (Programs.cpp). Returns how many programs the grid has.
 mlir::FailureOr<int64_t> formPrograms(mlir::func::FuncOp kernel);
 
