@@ -62,6 +62,16 @@ struct Executor::State {
     return llvm::Error::success();
   }
 
+  // The host gives pages when they are first written: better now than within the first run.
+  llvm::Error touch(uint64_t address, uint64_t bytes) {
+    auto host = memory->map(address, bytes);
+    if (!host)
+      return host.takeError();
+    for (uint64_t at = 0; at < bytes; at += 4096)
+      const_cast<volatile uint8_t *>(*host)[at] = 0;
+    return llvm::Error::success();
+  }
+
   llvm::Error allocate_memory() {
     inputs.resize(program->inputs.size());
     outputs.resize(program->outputs.size());
@@ -72,6 +82,8 @@ struct Executor::State {
       if (llvm::Error error = allocate(program->outputs[i].bytes(), outputs[i]))
         return error;
     if (llvm::Error error = allocate(program->arena_bytes, arena))
+      return error;
+    if (llvm::Error error = touch(arena, program->arena_bytes))
       return error;
     auto pool = artifact->constants();
     if (llvm::Error error = allocate(pool.size(), constants))

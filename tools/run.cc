@@ -1,6 +1,8 @@
 // `dougong run MODEL`: inputs in, outputs out, and where the time, the bytes and the energy went.
+#include "models/host_tensor.h"
 #include "tools/model_arguments.h"
 #include "tools/npy.h"
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -105,6 +107,24 @@ llvm::Error write_outputs(const models::Session &session, const std::map<std::st
   return llvm::Error::success();
 }
 
+// A line an output, for people: "y f32 1x40x6625  from 0 to 0.9986, mean 0.000151".
+void print_outputs(const std::map<std::string, Tensor> &outputs) {
+  for (auto &[name, tensor] : outputs) {
+    double least = INFINITY, most = -INFINITY, sum = 0;
+    int64_t count = element_count(tensor.shape), nans = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      double value = models::real_at(tensor, i);
+      if (std::isnan(value)) {
+        ++nans;
+        continue;
+      }
+      least = std::min(least, value), most = std::max(most, value), sum += value;
+    }
+    std::string range = count > nans ? fmt::format("  from {:.4g} to {:.4g}, mean {:.4g}", least, most, sum / double(count - nans)) : "";
+    fmt::print("{} {} {}{}{}\n", name, dougong::name(tensor.type), shape_text(tensor.shape), range, nans ? fmt::format(", {} NaN", nans) : "");
+  }
+}
+
 llvm::Error check_output_names(const models::Session &session, const std::vector<std::string> &wanted) {
   for (const std::string &text : wanted) {
     size_t equals = text.rfind('=');
@@ -137,6 +157,8 @@ llvm::Error run(const Arguments &arguments, const models::SessionOptions &option
   std::string text = arguments.report_format == "json" ? report.json().dump(2) + "\n" : report.text();
   if (!arguments.report_file.empty())
     return write_text(arguments.report_file, text);
+  if (arguments.report_format == "text")
+    print_outputs(*outputs);
   std::fputs(text.c_str(), stdout);
   return llvm::Error::success();
 }
