@@ -63,7 +63,7 @@ Value *Emitter::known(Tensor tensor) {
 Value *Emitter::computed(mlir::Value value, ElementType type, Shape shape, Layout layout) {
   for (int64_t extent : shape)
     if (extent == 0)
-      unsupported("{}: a tensor without elements ({})", node_name, shape_text(shape));
+      unsupported("a result without elements ({})", shape_text(shape));
   Value result{type, std::move(shape), nullptr, {}, {}};
   (layout == Layout::plain ? result.plain : result.channels_last) = value;
   values.push_back(std::move(result));
@@ -72,7 +72,7 @@ Value *Emitter::computed(mlir::Value value, ElementType type, Shape shape, Layou
 
 mlir::Value Emitter::weight(Tensor data) {
   if (element_count(data.shape) == 0)
-    unsupported("{}: a tensor without elements ({})", node_name, shape_text(data.shape));
+    unsupported("a tensor without elements ({})", shape_text(data.shape));
   if (all_equal(data))
     return arith::ConstantOp::create(b, DenseElementsAttr::get(tensor_type(data.shape, data.type),
                                                                cast<arith::ConstantOp>(constant_element(b, data, 0).value.getDefiningOp()).getValue()));

@@ -49,6 +49,10 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
       continue;
     }
     Shape shape = input_shape(input, shapes);
+    if (element_count(shape) == 0) {  // nothing about it is left to know
+      importer.define(input.name, emitter.known(Tensor(input.type, shape)));
+      continue;
+    }
     emitter.b.setLoc(NameLoc::get(emitter.b.getStringAttr(input.name)));
     Value *argument = emitter.input(input.type, shape);
     importer.define(input.name, argument);
@@ -68,6 +72,9 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
     outputs.push_back(value);
     result.outputs.push_back({output.name, value->type, value->shape});
   }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i]->elements() == 0)
+      unsupported("output '{}' of type {} has no elements ({})", result.outputs[i].name, name(result.outputs[i].type), shape_text(outputs[i]->shape));
   emitter.node_name = "output";
   emitter.finish(outputs);
   result.module = std::move(emitter.module);

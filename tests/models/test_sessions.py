@@ -1,0 +1,133 @@
+"""Sessions: shapes that come at run time, specialisation on values, the cache, and what is said to wrong input."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+
+import dougong
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "inputs"))
+import write_model  # noqa: E402
+from write_model import model, node  # noqa: E402
+
+PROGRAM = pathlib.Path(os.environ["DOUGONG_BUILD"]) / "bin" / "dougong"
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """y[N, 2] = x[N, 3] · w"""
+    w = np.arange(6, dtype=np.float32).reshape(3, 2)
+    path = tmp_path / "rows.onnx"
+    onnx.save(model([node("MatMul", "x w", "y")], {"x": ["N", 3]}, {"y": ["N", 2]}, {"w": w}), path)
+    return path, w
+
+
+def test_shapes_come_at_run_time(rows):
+    path, w = rows
+    session = dougong.load(path, device="cpu", cache=False)
+    for n in (1, 5, 2, 5):
+        x = np.full((n, 3), n, np.float32)
+        np.testing.assert_array_equal(session.run({"x": x})["y"], x @ w)
+
+
+def test_values_that_make_shapes_come_at_run_time(tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(model([node("Reshape", "x s", "y")], {"x": [2, 6], "s": (onnx.TensorProto.INT64, [2])}, {"y": ["a", "b"]}), path)
+    session = dougong.load(path, device="cpu", cache=False)
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    for shape in ([3, 4], [4, 3], [1, -1]):
+        np.testing.assert_array_equal(session.run({"x": x, "s": np.array(shape)})["y"], x.reshape(shape))
+
+
+def test_a_compiled_model_is_found_again(rows, tmp_path, monkeypatch):
+    path, w = rows
+    monkeypatch.setenv("DOUGONG_CACHE", str(tmp_path / "cache"))
+    x = np.ones((4, 3), np.float32)
+    first = dougong.load(path, device="cpu").run({"x": x})["y"]
+    files = list((tmp_path / "cache").glob("*.dgx"))
+    assert len(files) == 1
+    stamp = files[0].stat().st_mtime_ns
+    np.testing.assert_array_equal(dougong.load(path, device="cpu").run({"x": x})["y"], first)
+    assert files[0].stat().st_mtime_ns == stamp
+    files[0].write_bytes(files[0].read_bytes()[:100])  # damaged: compiled anew
+    np.testing.assert_array_equal(dougong.load(path, device="cpu").run({"x": x})["y"], first)
+    assert files[0].stat().st_size > 100
+
+
+def test_several_shapes_in_one_file(rows, tmp_path):
+    path, w = rows
+    session = dougong.load(path, device="cpu", cache=False)
+    for n in (2, 3):
+        session.run({"x": np.ones((n, 3), np.float32)})
+    session.save(tmp_path / "rows.dgx")
+    again = dougong.load(tmp_path / "rows.dgx", device="cpu")
+    for n in (3, 2):
+        np.testing.assert_array_equal(again.run({"x": np.ones((n, 3), np.float32)})["y"], np.ones((n, 3)) @ w)
+    with pytest.raises(dougong.Error, match="was compiled for x=2x3 or x=3x3"):
+        again.run({"x": np.ones((7, 3), np.float32)})
+
+
+@pytest.mark.parametrize("inputs, message", [
+    ({"z": np.ones((1, 3), np.float32)}, r"no input 'z'; its inputs are: 'x' f32 \[N, 3\]"),
+    ({}, r"input 'x' f32 \[N, 3\] is missing"),
+    ({"x": np.ones((1, 4), np.float32)}, r"input 'x': the shape 1x4 does not fit; allowed is 'x' f32 \[N, 3\]"),
+    ({"x": np.ones((3,), np.float32)}, r"input 'x': the shape 3 does not fit"),
+    ({"x": np.ones((1, 3), np.float64)}, r"input 'x': the type is f64, wanted is f32"),
+])
+def test_wrong_inputs_are_named(rows, inputs, message):
+    with pytest.raises(dougong.Error, match=message):
+        dougong.load(rows[0], device="cpu", cache=False).run(inputs)
+
+
+def refusal(path, *arguments):
+    result = subprocess.run([PROGRAM, "run", path, "--random", "--device", "cpu", "--no-cache", *arguments], capture_output=True, text=True)
+    assert result.returncode == 2, result
+    return result.stderr
+
+
+def test_files_that_are_no_models(rows, tmp_path):
+    path, _ = rows
+    assert "No such file" in refusal(tmp_path / "missing.onnx")
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    assert "empty.onnx: the file is empty" in refusal(tmp_path / "empty.onnx")
+    whole = path.read_bytes()
+    (tmp_path / "short.onnx").write_bytes(whole[:len(whole) // 2])
+    assert "short.onnx: not an ONNX model, or cut short" in refusal(tmp_path / "short.onnx")
+    (tmp_path / "text.onnx").write_text("hello, I am not a model at all")
+    assert "text.onnx: not an ONNX model" in refusal(tmp_path / "text.onnx")
+
+
+@pytest.mark.parametrize("name, message", [
+    ("unknown_op", "op NonMaxSuppression ('NonMaxSuppression_y') is not supported"),
+    ("string_input", "type string is not supported"),
+])
+def test_what_is_not_supported_is_named(tmp_path, name, message):
+    onnx.save(getattr(write_model, name)(), tmp_path / "m.onnx")
+    assert message in refusal(tmp_path / "m.onnx")
+
+
+BROKEN = {
+    "rank": (node("Conv", "x w", "y"), {"x": [1, 3, 8, 8]}, {"w": np.ones((4, 3, 3), np.float32)}, "must have the same rank"),
+    "channels": (node("Conv", "x w", "y"), {"x": [1, 3, 8, 8]}, {"w": np.ones((4, 2, 3, 3), np.float32)}, "weights 4x2x3x3 do not fit 3 channels"),
+    "window": (node("MaxPool", "x", "y", kernel_shape=[9, 9]), {"x": [1, 3, 8, 8]}, {}, "the window of 9 is larger than the padded input of 8"),
+    "broadcast": (node("Add", "x w", "y"), {"x": [2, 3]}, {"w": np.ones((2, 4), np.float32)}, "shapes 2x3 and 2x4 do not broadcast"),
+    "product": (node("MatMul", "x w", "y"), {"x": [2, 3]}, {"w": np.ones((4, 5), np.float32)}, "do not multiply: 3 columns, 4 rows"),
+    "reshape": (node("Reshape", "x w", "y"), {"x": [2, 3]}, {"w": np.array([4, 2])}, "6 elements (2x3) do not fit the shape 4x2"),
+    "axis": (node("Softmax", "x", "y", axis=3), {"x": [2, 3]}, {}, "axis 3 of a tensor of rank 2"),
+    "permutation": (node("Transpose", "x", "y", perm=[0, 0]), {"x": [2, 3]}, {}, "perm is no permutation of 2 dimensions"),
+    "index": (node("Gather", "x w", "y"), {"x": [2, 3]}, {"w": np.array([5])}, "index 5 in a dimension of 2"),
+    "undefined": (node("Add", "x nobody", "y"), {"x": [2, 3]}, {}, "nothing defines its input 'nobody'"),
+    "concat": (node("Concat", "x w", "y", axis=0), {"x": [2, 3]}, {"w": np.ones((2, 4), np.float32)}, "shapes 2x3 and 2x4 do not join along axis 0"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_node_is_named(tmp_path, name):
+    one, inputs, weights, message = BROKEN[name]
+    onnx.save(model([one], inputs, {"y": ["a"]}, weights), tmp_path / "m.onnx")
+    text = refusal(tmp_path / "m.onnx")
+    assert f"op {one.op_type} ('{one.name}'): " in text and message in text
