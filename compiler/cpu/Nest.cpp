@@ -12,6 +12,7 @@
 // under a mask (or, without masks, is a shorter vector). Nothing is read or written outside of the operands.
 #include "compiler/cpu/NestShape.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dougong;
@@ -361,10 +362,19 @@ class Nest {
       const Place &place = state.places.back();
       Value at = plus(b, place.at, offsetOf(place, point));
       Value before = memref::LoadOp::create(b, place.flat, ValueRange(at));
-      Value lane = vector::ReductionOp::create(b, *shape.combining, sum,
-                                               isa<FloatType>(output.element) ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none);
-      memref::StoreOp::create(b, vector::makeArithReduction(b, b.getLoc(), *shape.combining, before, lane), place.flat, ValueRange(at));
+      memref::StoreOp::create(b, vector::makeArithReduction(b, b.getLoc(), *shape.combining, before, acrossLanes(b, sum)), place.flat, ValueRange(at));
     }
+  }
+  // Halves on halves: every kind of reduction takes log2(lanes) steps.
+  Value acrossLanes(Builder &b, Value vector) const {
+    for (int64_t half = shape.lanes / 2; half; half /= 2) {
+      SmallVector<int64_t> low(half), high(half);
+      std::iota(low.begin(), low.end(), 0);
+      std::iota(high.begin(), high.end(), half);
+      vector = vector::makeArithReduction(b, b.getLoc(), *shape.combining, vector::ShuffleOp::create(b, vector, vector, low),
+                                          vector::ShuffleOp::create(b, vector, vector, high));
+    }
+    return vector::ExtractOp::create(b, vector, 0);
   }
   SmallVector<Value> alongVector(Builder &b, const State &state, ArrayRef<Point> points, SmallVector<Value> values) {
     auto turn = [&](Builder &c, const State &from, int64_t length, SmallVector<Value> carried) {

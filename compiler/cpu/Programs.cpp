@@ -344,6 +344,9 @@ LogicalResult emitBox(ImplicitLocOpBuilder &b, const Piece &piece, const Cut &cu
 }
 
 void simplify(func::FuncOp kernel) {
+  RewritePatternSet patterns(kernel.getContext());
+  tensor::populateFoldTensorEmptyPatterns(patterns);   // a slice of an empty tensor: else temporaries keep the size of the whole
+  (void)applyPatternsGreedily(kernel, std::move(patterns));
   PassManager passes(kernel.getContext(), func::FuncOp::getOperationName());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
