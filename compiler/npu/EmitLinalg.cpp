@@ -10,7 +10,9 @@
 // iterations share is loaded once. Windows of a few elements (3x3, 5x5) are unrolled for the same reason.
 //
 // A narrow last dimension (16 channels) joins the one before it; an operand that does not move in that one, such as a bias,
-// then repeats within the vector. A ragged last vector reads on beyond its row (buffers have room for that); it also
+// then repeats within the vector. Where all results are 16-bit floats, what happens on the way in f32 may round otherwise than
+// written, by far less than the result itself: products and sums are fused, divisors known beforehand are inverted.
+// A ragged last vector reads on beyond its row (buffers have room for that); it also
 // writes on, where the rows that follow are written later, and else writes back what lay there.
 #include "compiler/npu/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,6 +48,7 @@ private:
   void store(int result, llvm::Value *value, const Indices &at, int lanes, llvm::Value *mask);
   using Values = SmallVector<llvm::Value *>;
   FailureOr<SmallVector<Values>> bodies(ArrayRef<Indices> places, int lanes, ArrayRef<Values> carried);
+  llvm::Value *relaxed(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values);
   FailureOr<llvm::Value *> one(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values, const Indices &at, int lanes);
   llvm::Value *neutral(Operation *combine, llvm::Type *type);
   llvm::Value *reduce(Operation *combine, llvm::Value *vector);
@@ -374,6 +377,41 @@ void VectorCode::store(int index, llvm::Value *value, const Indices &at, int lan
   accesses.push_back({b.CreateAlignedStore(value, to, align), results[index].buffer});
 }
 
+// The cheaper forms of an operation in f32 whose result is rounded to 16 bits later; null where there is none.
+//   x*y + z → fma        x / c → x * (1/c), for a divisor that is one number for all lanes
+llvm::Value *VectorCode::relaxed(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values) {
+  if (inner.getNumResults() != 1 || !inner.getResult(0).getType().isF32() || !llvm::all_of(results, [](const Tile &tile) { return elementBytes(tile.element) == 2 && isa<FloatType>(tile.element); }))
+    return nullptr;
+  auto lookup = [&](Value value) {
+    llvm::Value *found = values.lookup(value);
+    return found ? found : e.scalar(value);
+  };
+  if (auto divide = dyn_cast<arith::DivFOp>(inner)) {
+    llvm::Value *divisor = lookup(divide.getRhs());
+    if (!divisor || divisor->getType()->isVectorTy())
+      return nullptr;
+    llvm::Value *inverse = b.CreateFDiv(llvm::ConstantFP::get(b.getFloatTy(), 1), divisor);
+    llvm::Value *dividend = lookup(divide.getLhs());
+    return b.CreateFMul(dividend, splat(b, inverse, dividend->getType()->isVectorTy() ? vectorLanes : 1));
+  }
+  if (!isa<arith::AddFOp, arith::SubFOp>(inner))
+    return nullptr;
+  for (int side = 0; side < 2; ++side) {
+    auto product = inner.getOperand(side).getDefiningOp<arith::MulFOp>();
+    if (!product || !product->hasOneUse() || product->getBlock() != inner.getBlock())
+      continue;
+    llvm::Value *x = lookup(product.getLhs()), *y = lookup(product.getRhs()), *z = lookup(inner.getOperand(1 - side));
+    if (isa<arith::SubFOp>(inner))
+      (side == 0 ? z : x) = b.CreateFNeg(side == 0 ? z : x);
+    bool vector = llvm::any_of(std::array{x, y, z}, [](llvm::Value *v) { return v->getType()->isVectorTy(); });
+    Values in;
+    for (llvm::Value *value : {x, y, z})
+      in.push_back(splat(b, value, vector ? vectorLanes : 1));
+    return b.CreateIntrinsic(in[0]->getType(), llvm::Intrinsic::fma, in);
+  }
+  return nullptr;
+}
+
 FailureOr<llvm::Value *> VectorCode::one(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values, const Indices &at, int lanes) {
   auto lookup = [&](Value value) {
     llvm::Value *found = values.lookup(value);
@@ -457,6 +495,10 @@ FailureOr<SmallVector<VectorCode::Values>> VectorCode::bodies(ArrayRef<Indices> 
         for (Value operand : {multiply.getLhs(), multiply.getRhs(), left ? add.getLhs() : add.getRhs()})
           in.push_back(splat(b, known.lookup(operand), lanes));
         known[add.getResult()] = b.CreateIntrinsic(in[0]->getType(), llvm::Intrinsic::fma, in);
+        continue;
+      }
+      if (llvm::Value *value = relaxed(inner, known)) {
+        known[inner.getResult(0)] = value;
         continue;
       }
       FailureOr<llvm::Value *> value = one(inner, known, at, lanes);

@@ -59,6 +59,50 @@ LogicalResult decompose(ModuleOp module) {
   return success();
 }
 
+// A producer of elementwise code that is read across its rows, as in NCHW → NHWC, is rearranged first, which DMA does beside
+// the vector unit; the code itself then has contiguous operands:
+//
+//   generic {trunc} (x by (d0, d1, d2) -> (d2, d0, d1))   →   t = generic {copy} (x by …) ; generic {trunc} (t by identity)
+void rearrangeOperands(ModuleOp module) {
+  SmallVector<linalg::GenericOp> candidates;
+  module.walk([&](linalg::GenericOp op) {
+    bool copies = op.getBlock()->without_terminator().empty();
+    if (!copies && op.getNumReductionLoops() == 0 && op.getNumLoops() > 0 && op.getNumDpsInits() == 1 && op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
+      candidates.push_back(op);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::GenericOp op : candidates) {
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    // The last loop that runs at all is the one that vectors take.
+    int last = sizes.size() - 1;
+    while (last > 0 && sizes[last] == 1)
+      --last;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      if (!type || !op.payloadUsesValueFromOperand(operand) || !map.isFunctionOfDim(last) || !map.isPermutation())
+        continue;
+      int innermost = type.getRank() - 1;
+      while (innermost > 0 && type.getDimSize(innermost) == 1)
+        --innermost;
+      if (map.getDimPosition(innermost) == unsigned(last))
+        continue;
+      rewriter.setInsertionPoint(op);
+      auto identity = rewriter.getMultiDimIdentityMap(op.getNumLoops());
+      Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, type.getElementType());
+      auto copy = linalg::GenericOp::create(rewriter, op.getLoc(), empty.getType(), operand->get(), empty, ArrayRef<AffineMap>{map, identity},
+                                            SmallVector<utils::IteratorType>(sizes.size(), utils::IteratorType::parallel),
+                                            [](OpBuilder &b, Location loc, ValueRange in) { linalg::YieldOp::create(b, loc, in[0]); });
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps[operand->getOperandNumber()] = identity;
+      rewriter.modifyOpInPlace(op, [&] {
+        operand->set(copy.getResult(0));
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+    }
+  }
+}
+
 // Without a vector instruction of their own: by polynomials.
 bool isApproximated(StringRef name) {
   return llvm::is_contained({"math.sin", "math.cos", "math.atan", "math.atan2", "math.erf", "math.erfc", "math.asin", "math.acos", "math.cbrt", "math.log1p",
@@ -83,6 +127,7 @@ LogicalResult prepare(ModuleOp module) {
     return failure();
   if (failed(runPatterns(module, [](RewritePatternSet &patterns) { linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse); })))
     return failure();
+  rearrangeOperands(module);
   PassManager clean(module.getContext());
   clean.addPass(createCanonicalizerPass());
   clean.addPass(createCSEPass());
