@@ -16,17 +16,19 @@
 #include "compiler/cpu/cpu.h"
 #include "compiler/dialect/Dg.h"
 #include <numeric>
+#include <thread>
 
 using namespace mlir;
 using namespace dougong;
 
 namespace {
-constexpr int64_t mostPrograms = 32;          // enough for several chunks for each of some threads
 constexpr int64_t workOfProgram = 1 << 16;    // elements, or 8 multiply-adds each: less is not worth handing to a thread
-constexpr int64_t multiplyAddsPerByte = 16;   // at least, for each byte that a cut makes programs read again
-constexpr int64_t bytesOfProgram = 512 << 10; // of the tensors it touches: what stays in a core's L2
+constexpr int64_t multiplyAddsPerByte = 32;   // at least, for each byte that a cut makes programs read again
+constexpr int64_t bytesOfProgram = 256 << 10; // of the tensors it touches: what stays in a core's L2
 constexpr double extraWork = 1.2;
 constexpr int64_t lanes = 64;                 // the innermost dimension is cut in multiples of this
+
+int64_t threads() { return std::max(2u, std::thread::hardware_concurrency()); }
 
 int64_t bytesOf(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
@@ -237,20 +239,25 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
   auto heavy = dyn_cast_or_null<linalg::LinalgOp>(heaviest);
   auto rootOp = dyn_cast<linalg::LinalgOp>(root.getOperation());
 
-  // The loop of `heavy` that makes dimension r of its result, taken for the same dimension of the root's.
-  auto bytesReadAgain = [&](unsigned loop) -> int64_t {
+  // The inputs of `heavy` that do not depend on a loop of the root: all programs along it read them. Dimension r of the root's
+  // result is taken for dimension r of the result of `heavy`.
+  SmallVector<int64_t> bytes, readings;
+  if (heavy)
+    for (OpOperand *input : heavy.getDpsInputOperands())
+      bytes.push_back(bytesOf(input->get().getType())), readings.push_back(1);
+  auto readAgain = [&](unsigned loop) {
+    SmallVector<unsigned> inputs;
     if (!heavy || !rootOp)
-      return 0;
+      return inputs;
     AffineMap rootMap = rootOp.getMatchingIndexingMap(rootOp.getDpsInitOperand(0)), map = heavy.getMatchingIndexingMap(heavy.getDpsInitOperand(0));
     auto position = rootMap.getResultPosition(b.getAffineDimExpr(loop));
     if (!position || *position >= map.getNumResults())
-      return 0;
+      return inputs;
     auto dimension = dyn_cast<AffineDimExpr>(map.getResult(*position));
-    int64_t bytes = 0;
-    for (OpOperand *input : heavy.getDpsInputOperands())
+    for (auto [i, input] : llvm::enumerate(heavy.getDpsInputOperands()))
       if (dimension && !heavy.getMatchingIndexingMap(input).isFunctionOfDim(dimension.getPosition()))
-        bytes += bytesOf(input->get().getType());
-    return bytes;
+        inputs.push_back(i);
+    return inputs;
   };
   std::optional<unsigned> innermost;
   if (rootOp)
@@ -260,16 +267,20 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
 
   SmallVector<std::pair<int64_t, unsigned>> order;
   for (unsigned loop = 0; loop < extents.size(); ++loop)
-    if (kinds[loop] == utils::IteratorType::parallel && (!only || *only == loop))
-      order.push_back({bytesReadAgain(loop), loop});
+    if (kinds[loop] == utils::IteratorType::parallel && (!only || *only == loop)) {
+      order.push_back({0, loop});
+      for (unsigned input : readAgain(loop))
+        order.back().first += bytes[input];
+    }
   llvm::stable_sort(order, llvm::less_first());
   int64_t matrixLoops = heavy && linalg::isaContractionOpInterface(heavy) ? 12 : 1;
-  for (auto [bytes, loop] : order) {
+  for (auto [again, loop] : order) {
     bool inner = innermost == loop;
     int64_t least = inner ? lanes : loop + 2 == extents.size() || extents.size() <= 3 ? matrixLoops : 1;
     int64_t parts = std::min(wanted, std::max<int64_t>(1, extents[loop] / least));
-    if (bytes && isContraction(heaviest))
-      parts = std::min(parts, std::max<int64_t>(1, workOf(heaviest) / multiplyAddsPerByte / bytes));
+    if (isContraction(heaviest) && cut.programs >= 2 * threads())
+      for (unsigned input : readAgain(loop))
+        parts = std::min(parts, workOf(heaviest) / multiplyAddsPerByte / std::max<int64_t>(1, bytes[input] * readings[input]));
     if (parts <= 1)
       continue;
     int64_t tile = llvm::divideCeil(extents[loop], parts);
@@ -280,6 +291,8 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     cut.tiles[loop] = tile;
     cut.programs *= parts;
     wanted /= parts;
+    for (unsigned input : readAgain(loop))
+      readings[input] *= parts;
   }
   return cut;
 }
@@ -415,7 +428,7 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
   for (Type type : kernel.getArgumentTypes())
     bytes += bytesOf(type);
   int64_t units = isContraction(heaviest) ? work / 8 : work;
-  int64_t wanted = std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(mostPrograms, bytes / bytesOfProgram));
+  int64_t wanted = std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(16 * threads(), bytes / bytesOfProgram));
 
   std::optional<int64_t> multiple = granularity(kernel);
   if (!multiple)
