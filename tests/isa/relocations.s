@@ -14,8 +14,7 @@ start:
   tail f                # CHECK-NEXT: auipc t1, 0
                         # CHECK-NEXT: R_RISCV_CALL_PLT f
                         # CHECK-NEXT: jr t1
-  la a0, start          # CHECK: <.Lpcrel_hi0>:
-                        # CHECK-NEXT: auipc a0, 0
+  la a0, start          # CHECK-NEXT: auipc a0, 0
                         # CHECK-NEXT: R_RISCV_PCREL_HI20 start
                         # CHECK-NEXT: mv a0, a0
                         # CHECK-NEXT: R_RISCV_PCREL_LO12_I .Lpcrel_hi0
@@ -42,3 +41,5 @@ end:                    # CHECK: <end>:
   .word f               # DATA: R_RISCV_32 {{.*}} f + 0
   .word f - .           # DATA: R_RISCV_32_PCREL {{.*}} f + 0
   .word end - start
+  .dword .Lhere + 4     # DATA: R_RISCV_64 {{.*}} .data + 20
+.Lhere:
