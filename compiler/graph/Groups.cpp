@@ -1,5 +1,6 @@
 // Which operations of @main share a kernel (see Groups.h).
 #include "compiler/graph/Groups.h"
+#include "compiler/graph/Conversions.h"
 #include "compiler/graph/Elementwise.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -73,6 +74,10 @@ void Groups::decideClones(func::FuncOp main) {
     bool readByMain =
         llvm::any_of(op.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>() || isReshape(user); });
     bool trivial = isa<tensor::EmptyOp, arith::ConstantOp, linalg::FillOp, tensor::PadOp, tensor::ExtractSliceOp>(op);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && isConversion(generic) && op.hasOneUse()) {
+      auto reader = dyn_cast<linalg::LinalgOp>(*op.getUsers().begin());
+      trivial |= reader && isHeavy(reader);
+    }
     if (op.getNumResults() && isMemoryEffectFree(&op) && (!makesTensor || (trivial && !readByMain)))
       cloned.insert(&op);
   }

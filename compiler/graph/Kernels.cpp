@@ -5,6 +5,7 @@
 //      func @main(%x) { %1 = call @k0(%x) ; return %1 }
 #include "compiler/graph/Elementwise.h"
 #include "compiler/graph/Groups.h"
+#include "compiler/graph/Reductions.h"
 #include "compiler/graph/graph.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -122,6 +123,7 @@ LogicalResult formKernels(ModuleOp module) {
     return module.emitError("a model's module needs a function @main of one block");
   if (failed(fuseElementwise(main)))
     return failure();
+  splitReductions(main);
   Outliner(main).run();
   return success();
 }

@@ -6,6 +6,8 @@
 //
 // @main is rebuilt operation by operation in place. Of each f32 tensor there are up to two versions, wide (f32) and narrow, and the
 // one that is missing is made when somebody asks for it.
+#include "compiler/graph/Arithmetic.h"
+#include "compiler/graph/Conversions.h"
 #include "compiler/graph/Elementwise.h"
 #include "compiler/graph/Groups.h"
 #include "compiler/graph/graph.h"
@@ -286,6 +288,8 @@ LogicalResult usePrecision(func::FuncOp main, FloatType storage) {
     if (truncation && truncation.getIn().getType() == op.getType() && truncation.getType() == storage)
       op.replaceAllUsesWith(truncation.getIn());
   });
+  simplifyArithmetic(main);
+  convertInConvolutions(main);
   return success();
 }
 

@@ -2,6 +2,8 @@
 #include "compiler/graph/graph.h"
 #include "compiler/kernel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "tests/compiler/reference_execution.h"
@@ -90,7 +92,15 @@ class Graph : public testing::Test {
 protected:
   Graph() : context(MLIRContext::Threading::DISABLED) {
     registerKernelDialects(context);
-    module = parseSourceString<ModuleOp>(modelText, &context);
+    use(modelText);
+    for (float &value : data[3])
+      value = std::fabs(value);
+  }
+
+  // Another model, on random data.
+  void use(const char *text) {
+    module = parseSourceString<ModuleOp>(text, &context);
+    data.clear();
     std::mt19937 generator(7);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (Type type : main().getArgumentTypes()) {
@@ -98,8 +108,6 @@ protected:
       for (float &value : data.back())
         value = uniform(generator);
     }
-    for (float &value : data[3])
-      value = std::fabs(value);
   }
 
   func::FuncOp main() { return module->lookupSymbol<func::FuncOp>("main"); }
@@ -225,6 +233,92 @@ TEST_F(Graph, WhatCrossesKernelsIsStoredInF16) {
     EXPECT_LT(worst, 4e-3f * largest) << "result " << r;
     EXPECT_EQ(r == 0, worst > 0) << "result " << r;  // softmax and layer norm are one kernel each, in f32 from end to end
   }
+}
+
+TEST_F(Graph, LongReductionsToFewResultsAreSplit) {
+  use(R"(
+    #all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+    #nc = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+    func.func @main(%x: tensor<1x60x40x24xf32>) -> tensor<1x24xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<1x24xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x24xf32>) -> tensor<1x24xf32>
+      %s = linalg.generic {indexing_maps = [#all, #nc], iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+          ins(%x : tensor<1x60x40x24xf32>) outs(%f : tensor<1x24xf32>) {
+      ^bb0(%v: f32, %a: f32):
+        %t = arith.addf %v, %a : f32
+        linalg.yield %t : f32
+      } -> tensor<1x24xf32>
+      return %s : tensor<1x24xf32>
+    })");
+  auto before = run()[0];
+  ASSERT_TRUE(succeeded(formKernels(*module)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  EXPECT_EQ(calls().size(), 2u);
+  EXPECT_EQ(cast<RankedTensorType>(kernel("k0").getResultTypes()[0]).getDimSize(0), 30);  // the largest divisor of 60 up to 32
+  auto after = run()[0];
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(before[i], after[i], 1e-3);
+}
+
+TEST_F(Graph, InputsAreConvertedInsideOfTheFirstConvolution) {
+  use(R"(
+    #to = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+    #all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+    func.func @main(%x: tensor<1x3x12x10xf32>, %w: tensor<3x3x3x8xf32> {dg.weight = 0 : i64}) -> tensor<1x6x5x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<1x12x10x3xf32>
+      %t = linalg.generic {indexing_maps = [#to, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%x : tensor<1x3x12x10xf32>) outs(%e : tensor<1x12x10x3xf32>) {
+      ^bb0(%v: f32, %o: f32):
+        linalg.yield %v : f32
+      } -> tensor<1x12x10x3xf32>
+      %p = tensor.pad %t low[0, 1, 1, 0] high[0, 1, 1, 0] {
+      ^bb0(%a: index, %b: index, %c: index, %d: index):
+        tensor.yield %zero : f32
+      } : tensor<1x12x10x3xf32> to tensor<1x14x12x3xf32>
+      %f = tensor.empty() : tensor<1x6x5x8xf32>
+      %g = linalg.fill ins(%zero : f32) outs(%f : tensor<1x6x5x8xf32>) -> tensor<1x6x5x8xf32>
+      %y = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+          ins(%p, %w : tensor<1x14x12x3xf32>, tensor<3x3x3x8xf32>) outs(%g : tensor<1x6x5x8xf32>) -> tensor<1x6x5x8xf32>
+      return %y : tensor<1x6x5x8xf32>
+    })");
+  auto before = run()[0];
+  ASSERT_TRUE(succeeded(usePrecision(main(), Float16Type::get(&context))));
+  ASSERT_TRUE(succeeded(formKernels(*module)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  EXPECT_EQ(calls().size(), 1u);
+  auto after = run()[0];
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(before[i], after[i], 1e-2);
+}
+
+// x · s / 6 + x in f16 storage: one multiplication and a fused step, no division.
+TEST_F(Graph, DivisionByAConstantIsMultiplication) {
+  use(R"(
+    #id = affine_map<(d0) -> (d0)>
+    func.func @main(%x: tensor<64xf32>, %s: tensor<64xf32>) -> tensor<64xf32> {
+      %six = arith.constant 6.0 : f32
+      %half = arith.constant 0.5 : f32
+      %e = tensor.empty() : tensor<64xf32>
+      %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %s : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+      ^bb0(%v: f32, %w: f32, %o: f32):
+        %a = arith.mulf %v, %w : f32
+        %b = arith.divf %a, %six : f32
+        %c = arith.mulf %b, %half : f32
+        %d = arith.addf %c, %v : f32
+        linalg.yield %d : f32
+      } -> tensor<64xf32>
+      return %y : tensor<64xf32>
+    })");
+  auto before = run()[0];
+  ASSERT_TRUE(succeeded(usePrecision(main(), Float16Type::get(&context))));
+  EXPECT_EQ(count<arith::DivFOp>(main()) + count<arith::AddFOp>(main()), 0);
+  EXPECT_EQ(count<arith::MulFOp>(main()), 1);
+  EXPECT_EQ(count<math::FmaOp>(main()), 1);
+  auto after = run()[0];
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(before[i], after[i], 1e-6);
 }
 
 TEST_F(Graph, AModuleWithoutMainIsRefused) {
