@@ -6,22 +6,34 @@ using namespace dougong;
 
 namespace {
 
+// "x 1x3x640x640: 94 fused operators (94 on the NPU), 82 kernels"
+std::string summary(const Specialisation &program) {
+  std::string inputs;
+  for (const auto &port : program.inputs)
+    inputs += (inputs.empty() ? "" : ", ") + fmt::format("{} {}", port.name, shape_text(port.shape));
+  size_t on_npu = std::count_if(program.steps.begin(), program.steps.end(), [&](auto &step) { return program.target(step) == Target::Npu; });
+  return fmt::format("{}: {} fused operators ({} on the NPU), {} kernels", inputs.empty() ? "no inputs" : inputs, program.steps.size(), on_npu, program.kernels.size());
+}
+
 llvm::Error compile(const std::string &model, const std::string &output, const std::vector<std::string> &shape_texts, const models::SessionOptions &options) {
   auto session = models::Session::open(model, options);
   if (!session)
     return session.takeError();
-  auto shapes = parse_shapes(shape_texts);
-  if (!shapes)
-    return shapes.takeError();
-  auto prepared = (*session)->prepare(*shapes);
-  if (!prepared)
-    return prepared.takeError();
+  auto sets = parse_shape_sets(shape_texts);
+  if (!sets)
+    return sets.takeError();
+  std::vector<std::string> lines;
+  for (const auto &shapes : *sets) {
+    auto prepared = (*session)->prepare(shapes);
+    if (!prepared)
+      return prepared.takeError();
+    lines.push_back(summary(**prepared));
+  }
   if (llvm::Error error = (*session)->save(output))
     return error;
-  const Specialisation &program = **prepared;
-  size_t on_npu = std::count_if(program.steps.begin(), program.steps.end(), [&](auto &step) { return program.target(step) == Target::Npu; });
-  std::printf("%s: %zu fused operators (%zu on the NPU), %zu kernels, %.1f MB\n", output.c_str(), program.steps.size(), on_npu, program.kernels.size(),
-              double(std::filesystem::file_size(output)) / 1e6);
+  for (const std::string &line : lines)
+    std::printf("%s\n", line.c_str());
+  std::printf("%s: %.1f MB\n", output.c_str(), double(std::filesystem::file_size(output)) / 1e6);
   return llvm::Error::success();
 }
 
@@ -34,7 +46,7 @@ int compile_main(int argc, char **argv) {
   models::SessionOptions options;
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", output, "the .dgx to write")->required();
-  app.add_option("--shape", shapes, "NAME=1x3x640x640: the shape of an input whose dimensions are open");
+  app.add_option("--shape", shapes, "NAME=1x3x640x640: the shape of an input whose dimensions are open; again for another set of shapes");
   add_session_options(app, options);
   if (auto status = parse_arguments(app, argc, argv))
     return *status;

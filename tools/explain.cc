@@ -74,6 +74,8 @@ int explain_main(int argc, char **argv) {
     return *status;
   Progress progress;
   options.progress = [&](const std::string &now) { progress(now); };
+  if (llvm::Error error = check_choice(app, model))
+    return report_failure(argv[0], std::move(error));
   if (llvm::Error error = explain_model(model, shapes, format == "json", options))
     return report_failure(argv[0], std::move(error));
   return 0;

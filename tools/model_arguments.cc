@@ -21,26 +21,64 @@ llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const std::vector<std::string> &texts) {
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const std::string &text : texts) {
-    auto parts = split_assignment(text, "NAME=SHAPE, such as x=1x3x640x640");
-    if (!parts)
-      return parts.takeError();
-    std::vector<int64_t> &shape = shapes[parts->first];
-    const char *at = parts->second.data(), *end = at + parts->second.size();
-    for (;;) {
-      int64_t extent = 0;
-      auto [next, error] = std::from_chars(at, end, extent);
-      if (error != std::errc() || extent < 0 || (next != end && *next != 'x'))
-        return fail(Status::Invalid, "'{}': '{}' is no shape; a shape is whole numbers with x between them, such as 1x3x640x640", text, parts->second);
-      shape.push_back(extent);
-      if (next == end)
-        break;
-      at = next + 1;
-    }
+namespace {
+
+llvm::Expected<std::pair<std::string, std::vector<int64_t>>> parse_shape(const std::string &text) {
+  auto parts = split_assignment(text, "NAME=SHAPE, such as x=1x3x640x640");
+  if (!parts)
+    return parts.takeError();
+  std::vector<int64_t> shape;
+  const char *at = parts->second.data(), *end = at + parts->second.size();
+  for (;;) {
+    int64_t extent = 0;
+    auto [next, error] = std::from_chars(at, end, extent);
+    if (error != std::errc() || extent < 0 || (next != end && *next != 'x'))
+      return fail(Status::Invalid, "'{}': '{}' is no shape; a shape is whole numbers with x between them, such as 1x3x640x640", text, parts->second);
+    shape.push_back(extent);
+    if (next == end)
+      return std::pair(parts->first, shape);
+    at = next + 1;
   }
-  return shapes;
+}
+
+}  // namespace
+
+llvm::Expected<std::vector<std::map<std::string, std::vector<int64_t>>>> parse_shape_sets(const std::vector<std::string> &texts) {
+  std::map<std::string, std::vector<std::vector<int64_t>>> given;
+  size_t count = 1;
+  for (const std::string &text : texts) {
+    auto shape = parse_shape(text);
+    if (!shape)
+      return shape.takeError();
+    auto &list = given[shape->first];
+    list.push_back(std::move(shape->second));
+    count = std::max(count, list.size());
+  }
+  std::vector<std::map<std::string, std::vector<int64_t>>> sets(count);
+  for (auto &[name, list] : given) {
+    if (list.size() != 1 && list.size() != count)
+      return fail(Status::Invalid, "--shape: '{}' is given {} times, another input {} times; give each once, or once for each set of shapes", name, list.size(), count);
+    for (size_t i = 0; i < count; ++i)
+      sets[i][name] = list[list.size() == 1 ? 0 : i];
+  }
+  return sets;
+}
+
+llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const std::vector<std::string> &texts) {
+  auto sets = parse_shape_sets(texts);
+  if (!sets)
+    return sets.takeError();
+  if (sets->size() > 1)
+    return fail(Status::Invalid, "--shape: an input is given more than one shape; one run takes one");
+  return std::move(sets->front());
+}
+
+llvm::Error check_choice(const CLI::App &app, const std::string &model) {
+  if (std::string_view(model).ends_with(".dgx"))
+    for (const char *option : {"--device", "--machine"})
+      if (app.count(option))
+        return fail(Status::Invalid, "{} cannot be given for '{}': a .dgx runs on what it was compiled for", option, model);
+  return llvm::Error::success();
 }
 
 int report_failure(const char *subcommand, llvm::Error error) {

@@ -12,6 +12,12 @@ void add_session_options(CLI::App &app, models::SessionOptions &options);
 // "name=1x3x640x640", any number of them → shapes by name.
 llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const std::vector<std::string> &texts);
 
+// The same where a name may come again: the n-th shape of each input belongs to set n, and one given once to all of them.
+llvm::Expected<std::vector<std::map<std::string, std::vector<int64_t>>>> parse_shape_sets(const std::vector<std::string> &texts);
+
+// A .dgx runs on what it was compiled for: an error if the command line says where.
+llvm::Error check_choice(const CLI::App &app, const std::string &model);
+
 // "name=value" → both.
 llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::string &text, const char *what);
 

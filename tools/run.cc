@@ -183,6 +183,8 @@ int run_main(int argc, char **argv) {
     return *status;
   Progress progress;
   options.progress = [&](const std::string &now) { progress(now); };
+  if (llvm::Error error = check_choice(app, arguments.model))
+    return report_failure(argv[0], std::move(error));
   if (llvm::Error error = run(arguments, options))
     return report_failure(argv[0], std::move(error));
   return 0;

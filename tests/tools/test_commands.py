@@ -66,11 +66,26 @@ def test_json_report_goes_to_a_file(model, tmp_path):
     assert totals == {npu["cycles"]}  # one core: busy + stalled + idle = cycles, for each engine
 
 
-def test_compiled_file_runs(model, tmp_path):
+def test_compiled_file_runs_for_each_set_of_shapes(model, tmp_path):
+    result = dougong("compile", model, "-o", tmp_path / "m.dgx", "--device", "cpu", "--shape", "x=2x4", "--shape", "x=5x4", cwd=tmp_path)
+    assert result.returncode == 0 and "x 2x4: 1 fused operators" in result.stdout and "x 5x4: 1 fused operators" in result.stdout, result.stderr
+    for rows in (2, 5):
+        x = np.random.default_rng(rows).standard_normal((rows, 4), np.float32)
+        np.save(tmp_path / "x.npy", x)
+        result = dougong("run", tmp_path / "m.dgx", "--input", f"x={tmp_path}/x.npy", "--output", tmp_path, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), x * np.arange(4, dtype=np.float32))
+
+
+def test_mistakes_with_compiled_files(model, tmp_path):
     assert dougong("compile", model, "-o", tmp_path / "m.dgx", "--device", "cpu", "--shape", "x=2x4", cwd=tmp_path).returncode == 0
-    result = dougong("run", tmp_path / "m.dgx", "--device", "cpu", "--random", "--shape", "x=2x4", "--output", tmp_path, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert np.load(tmp_path / "y.npy").shape == (2, 4)
+    (tmp_path / "cut.dgx").write_bytes((tmp_path / "m.dgx").read_bytes()[:5000])
+    run = lambda *arguments: dougong("run", *arguments, "--random", cwd=tmp_path)  # noqa: E731
+    expect_mistake(run(tmp_path / "m.dgx", "--shape", "x=3x4"), "x", "3x4", "2")
+    expect_mistake(run(tmp_path / "m.dgx", "--machine", "tiny"), "--machine cannot be given", "compiled for")
+    expect_mistake(run(tmp_path / "cut.dgx"), "cut.dgx: truncated")
+    expect_mistake(run(tmp_path / "absent.dgx"), "absent.dgx")
+    expect_mistake(run(model, "--shape", "x=2x4", "--shape", "x=3x4"), "more than one shape")
 
 
 def test_explain_names_nodes_and_devices(model, tmp_path):
