@@ -19,7 +19,7 @@ using namespace dougong;
 using namespace dougong::cpu;
 
 namespace {
-constexpr int64_t mostUnrolled = 96;   // copies of the body in one iteration of the innermost loop
+constexpr int64_t mostUnrolled = 24;   // copies of the body in one iteration of the innermost loop
 
 struct Place {              // an operand as the loops so far see it
   Value flat;               // memref<?xT> from the operand's base on, or null

@@ -10,19 +10,59 @@ namespace {
 constexpr int64_t panelBytes = 96 << 10;   // of the vector operand: with a row tile of the other, well within L2
 constexpr int64_t packedUses = 6;          // row tiles that must read a panel for its copy to pay
 
-// expr = Σ coefficients[d] · d + constant, if it is linear.
-bool linear(AffineExpr expr, int64_t factor, SmallVectorImpl<int64_t> &coefficients, int64_t &constant) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return coefficients[dim.getPosition()] += factor, true;
+// Which loops of the nest an operation's loop d is: one, or, where a map has `d floordiv n`, an outer one and an inner one of n
+// iterations, so that d = n · outer + inner.
+struct LoopOf {
+  unsigned outer;
+  int64_t divisor = 1;
+};
+using LoopsOf = SmallVector<LoopOf>;
+
+// expr = Σ coefficients[loop] · loop + constant, if it is linear in the nest's loops.
+bool linear(AffineExpr expr, int64_t factor, const LoopsOf &loops, SmallVectorImpl<int64_t> &coefficients, int64_t &constant) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    const LoopOf &loop = loops[dim.getPosition()];
+    coefficients[loop.outer] += factor * loop.divisor;
+    if (loop.divisor > 1)
+      coefficients[loop.outer + 1] += factor;
+    return true;
+  }
   if (auto number = dyn_cast<AffineConstantExpr>(expr))
     return constant += factor * number.getValue(), true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && expr.getKind() == AffineExprKind::Add)
-    return linear(binary.getLHS(), factor, coefficients, constant) && linear(binary.getRHS(), factor, coefficients, constant);
-  if (binary && expr.getKind() == AffineExprKind::Mul)
-    if (auto number = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-      return linear(binary.getLHS(), factor * number.getValue(), coefficients, constant);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return linear(binary.getLHS(), factor, loops, coefficients, constant) && linear(binary.getRHS(), factor, loops, coefficients, constant);
+  auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!number)
+    return false;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return linear(binary.getLHS(), factor * number.getValue(), loops, coefficients, constant);
+  auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+  if (!dim || loops[dim.getPosition()].divisor != number.getValue())
+    return false;
+  if (expr.getKind() == AffineExprKind::FloorDiv)
+    return coefficients[loops[dim.getPosition()].outer] += factor, true;
+  if (expr.getKind() == AffineExprKind::Mod)
+    return coefficients[loops[dim.getPosition()].outer + 1] += factor, true;
   return false;
+}
+
+// The divisor n of `d floordiv n` or `d mod n`, for each loop d that has one and divides by it.
+SmallVector<int64_t> divisorsOf(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
+  SmallVector<int64_t> divisors(extents.size(), 1);
+  for (AffineMap map : op.getIndexingMapsArray())
+    map.walkExprs([&](AffineExpr expr) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+      if (!binary || (expr.getKind() != AffineExprKind::FloorDiv && expr.getKind() != AffineExprKind::Mod))
+        return;
+      auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+      auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      if (dim && number && number.getValue() > 1 && extents[dim.getPosition()] % number.getValue() == 0)
+        divisors[dim.getPosition()] = number.getValue();
+    });
+  return divisors;
 }
 
 // Bits of a type that vectors can be made of and that lies in memory as it is in vectors (an i1 does not).
@@ -37,12 +77,12 @@ int64_t bitsOf(Type type) {
   return 0;
 }
 
-std::optional<NestOperand> operandOf(OpOperand &operand, linalg::LinalgOp op) {
+std::optional<NestOperand> operandOf(OpOperand &operand, linalg::LinalgOp op, const LoopsOf &loops, size_t count) {
   NestOperand result;
   result.value = operand.get();
   result.output = op.isDpsInit(&operand);
   result.element = getElementTypeOrSelf(operand.get().getType());
-  result.strides.assign(op.getNumLoops(), 0);
+  result.strides.assign(count, 0);
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return isa<ShapedType>(operand.get().getType()) ? std::nullopt : std::optional(result);
@@ -53,9 +93,9 @@ std::optional<NestOperand> operandOf(OpOperand &operand, linalg::LinalgOp op) {
     return std::nullopt;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides)) {
-    SmallVector<int64_t> coefficients(op.getNumLoops(), 0);
+    SmallVector<int64_t> coefficients(count, 0);
     int64_t constant = 0;
-    if (!linear(expr, 1, coefficients, constant))
+    if (!linear(expr, 1, loops, coefficients, constant))
       return std::nullopt;
     if (ShapedType::isDynamic(stride)) {
       if (constant || llvm::any_of(coefficients, [](int64_t c) { return c != 0; }))
@@ -256,21 +296,27 @@ std::optional<NestShape> cpu::shapeOf(linalg::LinalgOp op, const Registers &regi
     return std::nullopt;
   NestShape shape;
   shape.op = op;
-  for (auto [i, extent, kind] : llvm::enumerate(op.getStaticLoopRanges(), op.getIteratorTypesArray())) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges(), divisors = divisorsOf(op, extents);
+  LoopsOf loops;
+  for (auto [i, extent, divisor, kind] : llvm::enumerate(extents, divisors, op.getIteratorTypesArray())) {
     if (ShapedType::isDynamic(extent) || extent == 0)
       return std::nullopt;
-    shape.loops.push_back({extent, kind == utils::IteratorType::reduction, int64_t(i)});
+    loops.push_back({unsigned(shape.loops.size()), divisor});
+    bool reduction = kind == utils::IteratorType::reduction;
+    shape.loops.push_back({extent / divisor, reduction, divisor == 1 ? int64_t(i) : -1});
+    if (divisor > 1)
+      shape.loops.push_back({divisor, reduction, -1});
   }
   if (shape.loops.empty())
     return std::nullopt;
   for (OpOperand &operand : op->getOpOperands()) {
-    std::optional<NestOperand> access = operandOf(operand, op);
+    std::optional<NestOperand> access = operandOf(operand, op, loops, shape.loops.size());
     if (!access)
       return std::nullopt;
     shape.operands.push_back(*access);
   }
   int64_t widest = 0;
-  if (!bodyFits(shape, widest))
+  if (!bodyFits(shape, widest) || (shape.indexed && llvm::any_of(divisors, [](int64_t n) { return n > 1; })))
     return std::nullopt;
   if (!shape.indexed)
     mergeLoops(shape);

@@ -10,8 +10,8 @@
 //     materialize_in_destination %r in (subview %out[0, 4·%p, 0, 0][1, 4, 56, 64])
 //   }
 //
-// Boxes all have the same static size: where a dimension does not divide, the last box starts early and overlaps the one before
-// (two programs then write the same values). A cut is taken only if the programs together do no more than a little extra work,
+// Boxes all have the same static size: where a dimension does not divide, the last box starts early and overlaps the one before.
+// Two programs then write the same values, but only final ones: such a box is computed aside and copied. A cut is taken only if the programs together do no more than a little extra work,
 // so a sum over rows is never computed once per column tile.
 #include "compiler/cpu/cpu.h"
 #include "compiler/dialect/Dg.h"
@@ -225,6 +225,7 @@ std::optional<int64_t> granularity(func::FuncOp kernel) {
 struct Cut {
   SmallVector<int64_t> tiles;   // by loop of the root
   int64_t programs = 1;
+  bool overlaps = false;        // the last box along some loop begins within the one before
 };
 
 // Cuts the loops of `root` into about `wanted` boxes. Loops are tried in the order of the bytes that cutting them makes
@@ -284,10 +285,19 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     if (parts <= 1)
       continue;
     int64_t tile = llvm::divideCeil(extents[loop], parts);
-    tile = llvm::alignTo(tile, inner ? std::lcm(lanes, multiple) : multiple);
+    int64_t unit = inner ? std::lcm(lanes, multiple) : multiple;
+    tile = llvm::alignTo(tile, unit);
     if (tile >= extents[loop] || (multiple > 1 && extents[loop] % multiple))
       continue;
+    for (int64_t size = tile; size <= tile + tile / 2; size += unit)   // a size that divides, if one is near
+      if (extents[loop] % size == 0) {
+        tile = size;
+        break;
+      }
+    if (tile >= extents[loop])
+      continue;
     parts = llvm::divideCeil(extents[loop], tile);
+    cut.overlaps |= extents[loop] % tile != 0;
     cut.tiles[loop] = tile;
     cut.programs *= parts;
     wanted /= parts;
@@ -330,7 +340,12 @@ LogicalResult emitBox(ImplicitLocOpBuilder &b, const Piece &piece, const Cut &cu
     return failure();
   SmallVector<OpFoldResult> ones(at.size(), b.getIndexAttr(1));
   Value view = memref::SubViewOp::create(b, piece.memory, at, extent, ones);
-  bufferization::MaterializeInDestinationOp::create(b, TypeRange(), tiled->tiledValues[number], view, /*restrict=*/true, /*writable=*/true);
+  Value box = tiled->tiledValues[number];
+  if (cut.overlaps) {
+    auto type = cast<RankedTensorType>(box.getType());
+    box = linalg::CopyOp::create(b, box, tensor::EmptyOp::create(b, type.getShape(), type.getElementType()).getResult()).getResult(0);
+  }
+  bufferization::MaterializeInDestinationOp::create(b, TypeRange(), box, view, /*restrict=*/true, /*writable=*/true);
 
   SmallVector<Operation *> slices = tiled->generatedSlices;
   while (!slices.empty()) {
