@@ -74,11 +74,11 @@ const Image &DeviceModel::load(std::string_view elf, std::optional<uint64_t> add
   } catch (const std::invalid_argument &error) {
     throw LoadError(error.what());
   }
-  std::memset(shared.memory.host(begin), 0, size);
+  shared.memory.clear(begin, size);
   for (const ElfFile::Segment &segment : file.segments) {
     std::memcpy(shared.memory.host(segment.address + moved_by), elf.data() + segment.offset, segment.file_bytes);
     if (segment.executable)
-      shared.codes.push_back({segment.address + moved_by, segment.memory_bytes / 2 * 2, undecoded_operations(segment.memory_bytes / 2 + 2, shared.options.timing)});
+      shared.codes.push_back({segment.address + moved_by, segment.file_bytes / 2 * 2, undecoded_operations(segment.file_bytes / 2 + 2, shared.options.timing)});
   }
   for (const ElfFile::Relocation &relocation : file.relocations) {
     if (relocation.address < file.begin || relocation.bytes > int64_t(file.end - relocation.address)) continue;
@@ -88,7 +88,9 @@ const Image &DeviceModel::load(std::string_view elf, std::optional<uint64_t> add
   Impl::Loaded loaded{{begin, begin + size, file.entry + moved_by, {}}, std::string(elf), moved_by};
   for (const ElfFile::Symbol &symbol : file.symbols) {
     loaded.image.symbols[symbol.name] = symbol.address + moved_by;
-    if (symbol.function) shared.symbols[symbol.address + moved_by] = symbol.name;
+    if (!symbol.function) continue;
+    if (symbol.typed) shared.symbols[symbol.address + moved_by] = symbol.name;
+    else shared.symbols.try_emplace(symbol.address + moved_by, symbol.name);
   }
   shared.symbols.try_emplace(begin + size);  // nothing beyond belongs to the last symbol
   impl->images.push_back(std::move(loaded));

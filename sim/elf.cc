@@ -52,7 +52,8 @@ void read_symbols(ElfFile &file, const Bytes &bytes, const std::vector<Elf64_Shd
     if (symbol.st_shndx == SHN_UNDEF || type > STT_FUNC) continue;
     std::string name = string_at(names, symbol.st_name);
     if (name.empty() || name[0] == '$' || name.starts_with(".L")) continue;
-    file.symbols.push_back({std::move(name), symbol.st_value, type == STT_FUNC});
+    bool in_code = symbol.st_shndx < sections.size() && sections[symbol.st_shndx].sh_flags & SHF_EXECINSTR;
+    file.symbols.push_back({std::move(name), symbol.st_value, type == STT_FUNC || (type == STT_NOTYPE && in_code), type == STT_FUNC});
   }
 }
 

@@ -17,7 +17,8 @@ struct ElfFile {
   struct Symbol {
     std::string name;
     uint64_t address;
-    bool function;
+    bool function;          // or a label of assembly code
+    bool typed;             // says itself that it is a function
   };
   struct Relocation {
     uint64_t address;

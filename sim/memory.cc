@@ -1,4 +1,5 @@
 #include "sim/memory.h"
+#include <cstring>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -13,6 +14,18 @@ GlobalMemory::GlobalMemory(uint64_t bytes) : byte_count(bytes) {
 }
 
 GlobalMemory::~GlobalMemory() { munmap(bytes_base, byte_count); }
+
+void GlobalMemory::clear(uint64_t address, uint64_t size) {
+  constexpr uint64_t page = 4096;
+  uint64_t first = (address + page - 1) / page * page, last = (address + size) / page * page;
+  if (first >= last) {
+    std::memset(host(address), 0, size);
+    return;
+  }
+  std::memset(host(address), 0, first - address);
+  madvise(host(first), last - first, MADV_DONTNEED);
+  std::memset(host(last), 0, address + size - last);
+}
 
 void GlobalMemory::map(uint64_t address, uint64_t size, std::string name) {
   if (!inside(address, size))

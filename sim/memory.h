@@ -29,6 +29,8 @@ class GlobalMemory {
   uint8_t *host(uint64_t address) const { return bytes_base + (address - DG_DRAM_BASE); }
   bool inside(uint64_t address, uint64_t size) const { return address >= DG_DRAM_BASE && size <= byte_count && address - DG_DRAM_BASE <= byte_count - size; }
 
+  void clear(uint64_t address, uint64_t size);  // to zeros; pages that are cleared as a whole cost nothing
+
   void map(uint64_t address, uint64_t size, std::string name);  // throws std::invalid_argument
   void unmap(uint64_t address);
   const Region *find(uint64_t address) const;                    // the region that holds this byte, or null
