@@ -5,6 +5,7 @@
 #include "models/kernel_code.h"
 #include "models/model_error.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace dougong::models {
@@ -180,6 +181,24 @@ class Program {
     return uint32_t(result.buffers.size() - 1);
   }
 
+  // Is it the right operand of a contraction or convolution in some kernel?
+  bool feeds_contraction(mlir::Value value) {
+    for (OpOperand &use : value.getUses()) {
+      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(use.getOwner())) {
+        if (feeds_contraction(use.getOwner()->getResult(0)))
+          return true;
+      } else if (auto call = dyn_cast<func::CallOp>(use.getOwner())) {
+        auto kernel = model.module->lookupSymbol<func::FuncOp>(call.getCallee());
+        for (OpOperand &inner : kernel.getArgument(use.getOperandNumber()).getUses()) {
+          auto op = dyn_cast<linalg::LinalgOp>(inner.getOwner());
+          if (op && inner.getOperandNumber() == 1 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op)))
+            return true;
+        }
+      }
+    }
+    return false;
+  }
+
   // Weights take the type that the kernels read them in.
   void place_arguments(func::FuncOp main) {
     size_t port = 0;
@@ -194,7 +213,7 @@ class Program {
       Weight &weight = model.weights[index.getInt()];
       ElementType wanted = element_type_in_memory(cast<RankedTensorType>(argument.getType()).getElementType());
       if (size_in_bytes(wanted) != size_in_bytes(weight.data.type) || is_float(wanted) != is_float(weight.data.type))
-        weight.data = converted(weight.data, wanted);
+        weight.data = is_half(wanted) && feeds_contraction(argument) ? rounded_for_sums(weight.data, wanted) : converted(weight.data, wanted);
       buffers[argument.getAsOpaquePointer()] = new_buffer(argument.getType(), Region::Constant, artifact.add_constant(weight.data.bytes));
     }
   }
@@ -253,6 +272,9 @@ Specialisation compile_model(ImportedModel model, const CompileOptions &options,
       index[function.getName().str()] = uint32_t(kernels.size());
       kernels.push_back(function);
     }
+  if (options.kernel_formed)
+    for (func::FuncOp kernel : kernels)
+      options.kernel_formed(kernel);
   std::vector<KernelCode> code = compile_kernels(kernels, chosen);
   for (KernelCode &kernel : code) {
     CompiledKernel &line = kernel.code.kernels.at(0);

@@ -141,6 +141,34 @@ Tensor converted(const Tensor &source, ElementType type) {
   return result;
 }
 
+// The next 16-bit float in direction `sign`, by its bits: sign and magnitude.
+static uint16_t neighbour(uint16_t bits, bool up) {
+  if ((bits & 0x7fff) == 0)
+    return up ? 1 : 0x8001;
+  bool negative = bits & 0x8000;
+  return uint16_t(negative == up ? bits - 1 : bits + 1);
+}
+
+Tensor rounded_for_sums(const Tensor &source, ElementType type) {
+  Tensor result = converted(source, type), other(type, {1});
+  int64_t columns = source.shape.empty() ? 1 : source.shape.back();
+  std::vector<double> carried(columns, 0);
+  for (int64_t i = 0, n = element_count(source.shape); i < n; ++i) {
+    double exact = real_at(source, i), nearest = real_at(result, i), wanted = exact + carried[i % columns];
+    if (nearest != exact && std::isfinite(nearest)) {
+      other.as<uint16_t>()[0] = neighbour(result.as<uint16_t>()[i], nearest < exact);
+      double second = real_at(other, 0);
+      if (std::isfinite(second) && std::fabs(second - wanted) < std::fabs(nearest - wanted)) {
+        result.as<uint16_t>()[i] = other.as<uint16_t>()[0];
+        nearest = second;
+      }
+    }
+    if (std::isfinite(nearest))
+      carried[i % columns] = wanted - nearest;
+  }
+  return result;
+}
+
 std::vector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d)

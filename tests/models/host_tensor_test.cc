@@ -41,3 +41,17 @@ TEST(HostTensor, Transposes) {
   EXPECT_EQ(turned.shape, (Shape{3, 2}));
   EXPECT_EQ(integers_of(turned), (std::vector<int64_t>{0, 3, 1, 4, 2, 5}));
 }
+
+TEST(HostTensor, RoundingForSumsKeepsColumnSums) {
+  const double third = 1.0 / 3;  // f16 rounds it down by 2^-14 / 3, every time
+  Tensor w = tensor_of(ElementType::F64, {64, 2}, std::vector<double>(128, third));
+  Tensor rounded = rounded_for_sums(w, ElementType::F16);
+  double sums[2] = {0, 0};
+  for (int i = 0; i < 128; ++i) {
+    sums[i % 2] += real_at(rounded, i);
+    EXPECT_LT(std::fabs(real_at(rounded, i) - third), std::ldexp(1.0, -12));  // a neighbour, never further
+  }
+  for (double sum : sums)
+    EXPECT_LT(std::fabs(sum - 64 * third), std::ldexp(1.0, -12));
+  EXPECT_GT(std::fabs(64 * real_at(converted(w, ElementType::F16), 0) - 64 * third), std::ldexp(1.0, -9));  // which nearest does not
+}
