@@ -177,6 +177,9 @@ Expected<std::string> dougong::linkKernels(ArrayRef<std::string> Objects) {
   SmallVector<StringRef, 16> Arguments = {"ld.lld", "--no-relax", "-pie", "--no-dynamic-linker", "-e", "0", "-z", "norelro", Base, "-o", Output->path()};
   for (const TemporaryFile &Input : Inputs)
     Arguments.push_back(Input.path());
+  // What the optimiser and the expansion of operations call: memcpy, memset, 128-bit division, functions of libm.
+  for (StringRef Library : {"--start-group", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libm.a", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libc.a", DOUGONG_LIBGCC, "--end-group"})
+    Arguments.push_back(Library);
   std::optional<StringRef> Redirects[] = {StringRef(""), Messages->path(), Messages->path()};
   std::string Why;
   int Status = sys::ExecuteAndWait(DOUGONG_LLD, Arguments, std::nullopt, Redirects, 0, 0, &Why);

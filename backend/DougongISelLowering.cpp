@@ -89,8 +89,10 @@ void DougongTargetLowering::setScalarActions() {
                         ISD::FMAXNUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::LRINT, ISD::LLRINT, ISD::LROUND, ISD::LLROUND},
                        VT, Legal);
     setOperationAction({ISD::FMINIMUM, ISD::FMAXIMUM, ISD::IS_FPCLASS}, VT, Custom);
+    setOperationAction({ISD::FFLOOR, ISD::FCEIL, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND, ISD::FROUNDEVEN}, VT, Custom);
     setOperationAction({ISD::FMINNUM_IEEE, ISD::FMAXNUM_IEEE}, VT, Expand);
   }
+  setOperationAction({ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FTANH}, MVT::f32, Custom);
   for (MVT VT : {MVT::f16, MVT::bf16}) {
     setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
                         ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FREM, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FSIN, ISD::FCOS,
@@ -109,7 +111,7 @@ void DougongTargetLowering::setScalarActions() {
 const char *DougongTargetLowering::getTargetNodeName(unsigned Opcode) const {
 #define NODE(N) case DGISD::N: return "DGISD::" #N;
   switch (Opcode) {
-    NODE(CALL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS)
+    NODE(CALL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS) NODE(TO_INT)
     NODE(MASK_IN) NODE(MASK_OUT) NODE(MASK_FIRST) NODE(PERMUTE) NODE(PERMUTE2) NODE(BROADCAST_LANE) NODE(ALIGN) NODE(IOTA) NODE(VCLASS)
   }
 #undef NODE
@@ -133,6 +135,24 @@ SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) con
   case ISD::FMINIMUM:
   case ISD::FMAXIMUM: return lowerMinMax(Op, DAG);
   case ISD::BITCAST: return lowerBitcast(Op, DAG);
+  case ISD::FFLOOR:
+  case ISD::FCEIL:
+  case ISD::FTRUNC:
+  case ISD::FRINT:
+  case ISD::FNEARBYINT:
+  case ISD::FROUND:
+  case ISD::FROUNDEVEN: return lowerRounding(Op, DAG);
+  case ISD::FEXP:
+  case ISD::FEXP2:
+  case ISD::FEXP10:
+  case ISD::FLOG:
+  case ISD::FLOG2:
+  case ISD::FLOG10:
+  case ISD::FTANH: { // the vector unit's, on one lane
+    SDLoc DL(Op);
+    SDValue Lanes = DAG.getNode(ISD::SPLAT_VECTOR, DL, MVT::v32f32, Op.getOperand(0));
+    return DAG.getNode(ISD::EXTRACT_VECTOR_ELT, DL, MVT::f32, DAG.getNode(Op.getOpcode(), DL, MVT::v32f32, Lanes), DAG.getConstant(0, DL, MVT::i64));
+  }
   }
   report_fatal_error(Twine("dougong: no lowering for ") + Op->getOperationName(&DAG));
 }
@@ -277,6 +297,26 @@ SDValue DougongTargetLowering::lowerMinMax(SDValue Op, SelectionDAG &DAG) const 
   SDValue XNumber = DAG.getSetCC(DL, MVT::i64, X, X, ISD::SETOEQ), YNumber = DAG.getSetCC(DL, MVT::i64, Y, Y, ISD::SETOEQ);
   SDValue NewY = DAG.getSelect(DL, VT, XNumber, Y, X), NewX = DAG.getSelect(DL, VT, YNumber, X, Y);
   return DAG.getNode(Op.getOpcode() == ISD::FMINIMUM ? ISD::FMINNUM : ISD::FMAXNUM, DL, VT, NewX, NewY);
+}
+
+// Rounding to an integer, in the integer: x where it has no fraction bits (or is no number), else the converted value with x's sign, for -0.
+SDValue DougongTargetLowering::lowerRounding(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  EVT VT = Op.getValueType();
+  unsigned Mode = 7; // rint and nearbyint: the program's
+  switch (Op.getOpcode()) {
+  case ISD::FROUNDEVEN: Mode = 0; break;
+  case ISD::FTRUNC: Mode = 1; break;
+  case ISD::FFLOOR: Mode = 2; break;
+  case ISD::FCEIL: Mode = 3; break;
+  case ISD::FROUND: Mode = 4; break;
+  }
+  SDValue X = Op.getOperand(0);
+  SDValue Integer = DAG.getNode(DGISD::TO_INT, DL, MVT::i64, X, DAG.getTargetConstant(Mode, DL, MVT::i64));
+  SDValue Rounded = DAG.getNode(ISD::FCOPYSIGN, DL, VT, DAG.getNode(ISD::SINT_TO_FP, DL, VT, Integer), X);
+  SDValue Limit = DAG.getConstantFP(VT == MVT::f32 ? 8388608.0 : 4503599627370496.0, DL, VT);
+  SDValue Fraction = DAG.getSetCC(DL, MVT::i64, DAG.getNode(ISD::FABS, DL, VT, X), Limit, ISD::SETOLT);
+  return DAG.getSelect(DL, VT, Fraction, Rounded, X);
 }
 
 // f32 <-> i32 and f16, bf16 <-> i16: the register as it is. The integer is not legal, so the other half is in ReplaceNodeResults.

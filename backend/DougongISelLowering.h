@@ -21,6 +21,7 @@ enum NodeType : unsigned {
   FP_BITS,    // f32, f16 or bf16 -> i64: the register as it is (bits above the type are undefined)
   BITS_FP,    // i64 -> f32, f16, bf16: likewise
   FCLASS,     // f32 or f64 -> i64 with one bit set, as RISC-V's fclass
+  TO_INT,     // f32 or f64, rounding mode (target constant, RISC-V's numbers) -> i64
   // Vectors of 32 lanes.
   MASK_IN,        // i64 -> v32i1, bit i -> lane i
   MASK_OUT,       // v32i1 -> i64, zero-extended
@@ -107,6 +108,7 @@ private:
   SDValue lowerClassTest(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerMinMax(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerBitcast(SDValue Op, SelectionDAG &DAG) const;
+  SDValue lowerRounding(SDValue Op, SelectionDAG &DAG) const;
 
   SDValue lowerVectorOperation(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerBuiltin(CallLoweringInfo &CLI, SmallVectorImpl<SDValue> &InVals, bool &Handled) const;

@@ -15,6 +15,7 @@ def dg_tprel : SDNode<"DGISD::TPREL", SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDT
 def dg_select_cc : SDNode<"DGISD::SELECT_CC", SDTypeProfile<1, 5, [SDTCisVT<1, i64>, SDTCisVT<2, i64>, SDTCisVT<3, i64>, SDTCisSameAs<0, 4>, SDTCisSameAs<0, 5>]>>;
 def dg_fp_bits : SDNode<"DGISD::FP_BITS", SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDTCisFP<1>]>>;
 def dg_bits_fp : SDNode<"DGISD::BITS_FP", SDTypeProfile<1, 1, [SDTCisFP<0>, SDTCisVT<1, i64>]>>;
+def dg_to_int : SDNode<"DGISD::TO_INT", SDTypeProfile<1, 2, [SDTCisVT<0, i64>, SDTCisFP<1>, SDTCisVT<2, i64>]>>;
 def dg_fclass : SDNode<"DGISD::FCLASS", SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDTCisFP<1>]>>;
 
 // The stack pointer's moves around calls: eliminated with frame indices.

@@ -123,6 +123,7 @@ foreach t = ["S", "D"] in {
   foreach eq = [seteq, setoeq] in def : Pat<(i64 (eq F:$a, F:$b)), (!cast<Instruction>("FEQ_" # t) $a, $b)>;
   foreach lt = [setlt, setolt] in def : Pat<(i64 (lt F:$a, F:$b)), (!cast<Instruction>("FLT_" # t) $a, $b)>;
   foreach le = [setle, setole] in def : Pat<(i64 (le F:$a, F:$b)), (!cast<Instruction>("FLE_" # t) $a, $b)>;
+  def : Pat<(i64 (dg_to_int F:$a, timm:$mode)), (!cast<Instruction>("FCVT_L_" # t) $a, timm:$mode)>;
   def : Pat<(i64 (dg_fclass F:$a)), (!cast<Instruction>("FCLASS_" # t) $a)>;
   def : Pat<(F (sint_to_fp i64:$a)), (!cast<Instruction>("FCVT_" # t # "_L") $a, DYN)>;
   def : Pat<(F (uint_to_fp i64:$a)), (!cast<Instruction>("FCVT_" # t # "_LU") $a, DYN)>;
@@ -133,8 +134,13 @@ foreach t = ["S", "D"] in {
 }
 def : Pat<(f32 (fpround f64:$a)), (FCVT_S_D $a, DYN)>;
 def : Pat<(f64 (fpextend f32:$a)), (FCVT_D_S $a, DYN)>;
-def : Pat<(f32 (fcopysign f32:$a, f64:$b)), (FSGNJ_S $a, (SRAI (i64 (COPY_TO_REGCLASS $b, GPR)), 32))>;
-def : Pat<(f64 (fcopysign f64:$a, f32:$b)), (FSGNJ_D $a, (SLLI (i64 (COPY_TO_REGCLASS $b, GPR)), 32))>;
+// The sign of another type's value, moved to where this type has it.
+foreach sign = [f16, bf16] in {
+  def : Pat<(f32 (fcopysign f32:$a, sign:$b)), (FSGNJ_S $a, (SLLI $b, 16))>;
+  def : Pat<(f64 (fcopysign f64:$a, sign:$b)), (FSGNJ_D $a, (SLLI $b, 48))>;
+}
+def : Pat<(f32 (fcopysign f32:$a, f64:$b)), (FSGNJ_S $a, (SRLI $b, 32))>;
+def : Pat<(f64 (fcopysign f64:$a, f32:$b)), (FSGNJ_D $a, (SLLI $b, 32))>;
 
 // The register as it is.
 foreach type = [f32, f16, bf16] in {
@@ -160,7 +166,10 @@ foreach t = ["H", "BF16"] in {
 foreach type = [f16, bf16] in {
   def : Pat<(type (fneg type:$a)), (XOR $a, (LUI 8))>;
   def : Pat<(type (fabs type:$a)), (SRLI (SLLI $a, 49), 49)>;
-  def : Pat<(type (fcopysign type:$a, type:$b)), (OR (SRLI (SLLI $a, 49), 49), (AND $b, (LUI 8)))>;
+  foreach sign = [f16, bf16] in
+    def : Pat<(type (fcopysign type:$a, sign:$b)), (OR (SRLI (SLLI $a, 49), 49), (AND $b, (LUI 8)))>;
+  def : Pat<(type (fcopysign type:$a, f32:$b)), (OR (SRLI (SLLI $a, 49), 49), (AND (SRLI $b, 16), (LUI 8)))>;
+  def : Pat<(type (fcopysign type:$a, f64:$b)), (OR (SRLI (SLLI $a, 49), 49), (AND (SRLI $b, 48), (LUI 8)))>;
 }
 
 // ---- The rest -------------------------------------------------------------------------------------------------------

@@ -130,3 +130,7 @@ def dg_reduce_seq_fadd : SDNode<"ISD::VECREDUCE_SEQ_FADD", SDTReduceOrdered>;
 def dg_reduce_seq_fmul : SDNode<"ISD::VECREDUCE_SEQ_FMUL", SDTReduceOrdered>;
 def : Pat<(f32 (dg_reduce_seq_fadd f32:$start, v32f32:$a)), (VREDOSUM_F32 $start, $a)>;
 def : Pat<(f32 (dg_reduce_seq_fmul f32:$start, v32f32:$a)), (VREDOMUL_F32 $start, $a)>;
+
+// The reciprocal is correctly rounded, so it is the quotient of one.
+def one_f32 : PatLeaf<(f32 fpimm), [{ return N->isExactlyValue(1.0); }]>;
+def : Pat<(v32f32 (fdiv (v32f32 (splat_vector one_f32)), v32f32:$a)), (VRCP_F32 $a)>;
