@@ -15,6 +15,8 @@ static bool onlyConverts(linalg::GenericOp op) {
          first.getNextNode() == op.getBody()->getTerminator() && op.getBody()->getTerminator()->getOperand(0) == first.getResult(0);
 }
 
+bool isNarrowing(linalg::GenericOp op) { return onlyConverts(op) && isa<arith::TruncFOp>(op.getBody()->front()); }
+
 bool isConversion(linalg::GenericOp op) { return onlyConverts(op) && op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isIdentity(); }
 
 namespace {

@@ -5,6 +5,9 @@
 
 namespace dougong {
 
+// An elementwise operation that only converts its operand to fewer bits, in whatever order.
+bool isNarrowing(mlir::linalg::GenericOp op);
+
 // An elementwise operation that only converts its operand's type, element by element.
 bool isConversion(mlir::linalg::GenericOp op);
 

@@ -1,5 +1,6 @@
 // One generic operation for each chain of elementwise ones (see Elementwise.h).
 #include "compiler/graph/Elementwise.h"
+#include "compiler/graph/Conversions.h"
 
 using namespace mlir;
 
@@ -34,6 +35,9 @@ static int64_t iterations(linalg::LinalgOp op) {
 // Movement costs nothing inside its consumer, which reads where it would have written. Computation may not be repeated: all
 // its uses are in the consumer, which runs over no more elements.
 static bool mayFuse(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  // What an operation computed is narrowed where it was computed, not by its reader, to which it travels.
+  if (isNarrowing(producer) && producer.getDpsInputs()[0].getDefiningOp())
+    return false;
   bool contraction = linalg::isaContractionOpInterface(consumer) || linalg::isaConvolutionOpInterface(consumer);
   if (isMovement(producer))
     return !contraction || producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isProjectedPermutation();

@@ -24,8 +24,10 @@ public:
   bool run() {
     Domain domain = domainOf(kernel);
     for (auto [dim, axis] : llvm::enumerate(plan.choice.axis))
-      if (axis >= 0)
+      if (axis >= 0) {
         plan.grid[axis] = llvm::divideCeil(domain.extents[dim], plan.choice.tile[dim]);
+        plan.filled[axis] = double(domain.extents[dim]) / double(plan.choice.tile[dim] * plan.grid[axis]);
+      }
     if (plan.choice.reducedOp) {
       auto op = cast<linalg::LinalgOp>(plan.choice.reducedOp);
       plan.trips = op.getStaticLoopRanges()[plan.choice.reducedLoop] / plan.choice.reducedChunk;

@@ -54,7 +54,8 @@ struct Choice {
 struct Plan {
   Choice choice;
   std::array<int64_t, programAxes> grid{1, 1, 1};
-  int64_t trips = 1; // of the reduction loop
+  std::array<double, programAxes> filled{1, 1, 1}; // of the tiles along an axis together, the part that is not beyond the edge
+  int64_t trips = 1;                               // of the reduction loop
   std::vector<Node> nodes;
   std::vector<Store> stores;
   mlir::Operation *refused = nullptr; // the operation that does not tile this way, and why

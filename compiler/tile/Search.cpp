@@ -11,6 +11,7 @@ namespace dougong {
 static constexpr int64_t lanes = 32;
 static constexpr int64_t reservedBytes = 24 * 1024; // stack, descriptors, constants
 static constexpr double programCycles = 200;        // to set up a program, and an iteration of a loop inside of it
+static constexpr double lostToDram = 0.3;           // of DRAM's work or the cores', whichever is less
 static constexpr double lostOverlap = 0.15;         // of the work of engines that are not the bottleneck
 
 // Bytes of a tile in LM: whole lines, and room for a last vector that overruns.
@@ -66,6 +67,15 @@ static double timesLoaded(const Node &node, const Plan &plan, double rounds) {
   return 1;
 }
 
+// The part of what a box loads or stores, over all programs, that is not clipped.
+static double filled(const Box &box, const Plan &plan) {
+  double part = 1;
+  for (unsigned axis = 0; axis < programAxes; ++axis)
+    if (box.dependsOn(axis))
+      part *= plan.filled[axis];
+  return part;
+}
+
 // Vectors that an operation of the vector unit runs over: along the last dimension of its result, or of its reduction.
 static double vectorsOf(linalg::LinalgOp op, const Node &node) {
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -81,13 +91,17 @@ static double vectorsOf(linalg::LinalgOp op, const Node &node) {
 Cost costOf(const Plan &plan, const Machine &machine) {
   int64_t programs = plan.grid[0] * plan.grid[1] * plan.grid[2];
   double rounds = double(llvm::divideCeil(programs, machine.device.cores));
-  double load = 0, tensor = 0, vector = 0, store = 0, overhead = programCycles, first = 0;
+  double load = 0, tensor = 0, vector = 0, store = 0, overhead = programCycles, first = 0, moved = 0;
   int64_t local = 0, accumulators = 0;
   for (const Node &node : plan.nodes) {
     double times = node.reduced ? double(plan.trips) : 1;
     if (node.kind == Node::Kind::Load) {
       double cycles = dmaCycles(bytes(node.type), contiguousRun(node), std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
-      load += cycles * timesLoaded(node, plan, rounds) / rounds;
+      double loads = timesLoaded(node, plan, rounds);
+      load += cycles * loads / rounds;
+      double loaded = double(bytes(node.type)) * filled(node.box, plan) * loads * std::min<double>(programs, machine.device.cores);
+      double whole = double(node.view.shape.empty() ? 1 : Box{{}, node.view.shape}.elements()) * node.type.getElementTypeBitWidth() / 8;
+      moved += whole < double(machine.l2_bytes()) / 2 ? std::min(loaded, whole) : loaded;
       first += cycles;
       local += 2 * localBytes(node.type);
       overhead += times * 40;
@@ -116,9 +130,12 @@ Cost costOf(const Plan &plan, const Machine &machine) {
     int64_t run = type.getShape().empty() ? 1 : type.getShape().back();
     store += dmaCycles(bytes(type), run, std::max(1u, type.getElementTypeBitWidth() / 8), machine);
     local += localBytes(type); // a second slot
+    moved += double(bytes(type)) * filled(each.box, plan) * double(programs);
   }
   double busiest = std::max({load, tensor, vector, store}), sum = load + tensor + vector + store;
-  return {rounds * (busiest + lostOverlap * (sum - busiest) + overhead) + first + vector + store, local, accumulators};
+  double engines = rounds * (busiest + lostOverlap * (sum - busiest) + overhead) + first + vector + store;
+  double dram = moved / machine.dram_bytes_per_cycle(); // which all cores share
+  return {std::max(engines, dram) + lostToDram * std::min(engines, dram), local, accumulators};
 }
 
 // A few sizes for a dimension of this extent: all of it, even parts, powers of two.
@@ -156,7 +173,9 @@ public:
       sizes.push_back(domain.tileable[dim] ? sizesFor(extent, dim + 1 == domain.extents.size(), machine) : SmallVector<int64_t>{extent});
     Choice choice;
     explore(choice);
-    if (found && mostBytes < localLimit * 3 / 5)
+    // A loop over the reduction lets its first chunks be computed while the next are loaded: worth it where tiles are large, or
+    // programs so few that they do not overlap each other.
+    if (found && mostBytes < localLimit * 3 / 5 && best.grid[0] * best.grid[1] * best.grid[2] > 4 * machine.device.cores)
       return true;
     for (const auto &[op, loop, chunk] : reductionTiles()) {
       choice.reducedOp = op, choice.reducedLoop = loop, choice.reducedChunk = chunk;
