@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -28,6 +29,12 @@ public:
       throw MachineError(fmt::format("{}:{}: '{}.{}' takes {} from {} to {}", file, node.node()->source().begin.line, section, key,
                                      std::is_integral_v<T> ? "a whole number" : "a number", least, most));
     into = static_cast<T>(*value);
+  }
+
+  void one_of(int &into, std::string_view section, std::string_view key, const std::vector<int> &allowed) {
+    number(into, section, key, allowed.front(), allowed.back());
+    if (std::find(allowed.begin(), allowed.end(), into) == allowed.end())
+      throw MachineError(fmt::format("{}:{}: '{}.{}' takes one of {}", file, table[section][key].node()->source().begin.line, section, key, fmt::join(allowed, ", ")));
   }
 
   void refuse_unknown_keys() const {
@@ -58,7 +65,7 @@ void read(Machine &m, Reader &r) {
   r.number(m.device.cores, "device", "cores", 1, 256);
   r.number(m.device.clock_ghz, "device", "clock_ghz", 0.001, 10);
   r.number(m.device.launch_cycles, "device", "launch_cycles", 0, big);
-  r.number(m.core.issue_width, "core", "issue_width", 1, 8);
+  r.one_of(m.core.issue_width, "core", "issue_width", {1, 2, 4});  // the model divides a cycle into four slots
   r.number(m.core.lm_kib, "core", "lm_kib", 64, 16384);
   r.number(m.core.acc_kib, "core", "acc_kib", 4, 16384);
   r.number(m.core.lm_banks, "core", "lm_banks", 1, 256);

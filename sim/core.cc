@@ -82,7 +82,7 @@ uint8_t *Core::vector_access(const Op *at, uint64_t address, uint64_t size) {
 
 template <typename Command> Command Core::descriptor(uint64_t address) {
   Command command;
-  if (address % 8) fault(at, fmt::format("the command descriptor at {:#x} is not aligned to 8 bytes", address));
+  if (address % alignof(Command)) fault(at, fmt::format("the command descriptor at {:#x} is not aligned to {} bytes", address, alignof(Command)));
   std::memcpy(&command, access(at, address, sizeof(Command), false), sizeof(Command));
   return command;
 }
