@@ -20,6 +20,8 @@ struct CompileOptions {
   const Machine *machine = nullptr;  // the NPU's; needed for "npu" and "auto"
   unsigned threads = 0;              // that compile; 0: one a core of the host
   std::function<void(const std::string &)> progress;
+  // If set, called with each kernel in graph form, in the order of Specialisation::kernels, before any is compiled.
+  std::function<void(mlir::func::FuncOp)> kernel_formed;
 };
 
 // Adds the constants to `artifact` and gives the specialisation. Throws ModelError.

@@ -177,6 +177,14 @@ Executor::~Executor() = default;
 const Specialisation &Executor::specialisation() const { return *state->program; }
 const Artifact &Executor::artifact() const { return *state->artifact; }
 
+llvm::Expected<std::span<const uint8_t>> Executor::peek(uint32_t index) const {
+  const Specialisation::Buffer &buffer = state->program->buffers[index];
+  auto host = state->memory->map(state->address_of(buffer), buffer.bytes);
+  if (!host)
+    return host.takeError();
+  return std::span<const uint8_t>(*host, buffer.bytes);
+}
+
 llvm::Expected<std::vector<Tensor>> Executor::run(std::span<const Tensor> inputs, RunProfile *profile) {
   const Specialisation &program = *state->program;
   if (inputs.size() != program.inputs.size())
@@ -203,6 +211,9 @@ llvm::Expected<std::vector<Tensor>> Executor::run(std::span<const Tensor> inputs
     }
     if (profile)
       profile->steps.push_back({uint32_t(i), std::move(*cost)});
+    if (after_step)
+      if (llvm::Error error = after_step(i))
+        return error;
   }
   if (progress)
     progress(state->steps.size(), state->steps.size());

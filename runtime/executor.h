@@ -41,6 +41,9 @@ class Executor {
   const Specialisation &specialisation() const;
   const Artifact &artifact() const;
   std::function<void(size_t done, size_t all)> progress;  // if set, called before each step and once after the last
+  std::function<llvm::Error(size_t step)> after_step;    // if set, called after each step; peek() then shows what the step read and wrote
+  // A buffer's bytes as the last step left them; valid until the next step.
+  llvm::Expected<std::span<const uint8_t>> peek(uint32_t buffer) const;
   // Inputs in the order of the ports, of their types and shapes. One run at a time.
   llvm::Expected<std::vector<Tensor>> run(std::span<const Tensor> inputs, RunProfile *profile = nullptr);
 

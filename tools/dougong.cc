@@ -2,6 +2,7 @@
 #include "tools/subcommand.h"
 #include <cstring>
 
+int compare_main(int argc, char **argv);
 int compile_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
 int kernel_main(int argc, char **argv);
@@ -14,12 +15,11 @@ static const struct {
   const char *name, *summary;
   SubcommandMain main;
 } subcommands[] = {
-#ifdef DOUGONG_HAS_MODELS
     {"run", "run a model and report where time, bytes and energy went", run_main},
     {"compile", "compile an ONNX model to a .dgx file", compile_main},
     {"explain", "list a model's fused operators: device, reason, tile, work, bytes", explain_main},
+    {"compare", "the NPU's fused operators one by one against the CPU in f32", compare_main},
     {"test-onnx", "run cases in the layout of ONNX's backend tests", test_onnx_main},
-#endif
     {"kernel", "compile a kernel of the operator language", kernel_main},
     {"sim", "run a program on the device model", sim_main},
     {"devices", "list the devices and machines that can be named", devices_main},
