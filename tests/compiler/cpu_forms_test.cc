@@ -429,6 +429,26 @@ TEST(CpuTile, WhileAndIfAroundTiles) {
   }
 }
 
+TEST(CpuTile, LoadThatWrapsAround) {
+  CpuKernel kernel(R"(func.func @w(%x: memref<?xf32>, %y: memref<?xf32>, %start: i32, %m: i32) attributes {dg.kernel} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c3 = arith.constant 3 : index
+      %c8 = arith.constant 8 : index
+      %S = arith.index_cast %start : i32 to index
+      %M = arith.index_cast %m : i32 to index
+      %a = dg.load %x[%c0] strides [%c4, %c1] lower [%c0, %c0] upper [%c8, %c3] starts [%S, %c0] moduli [%M, %c0] : memref<?xf32> -> tensor<8x4xf32>
+      dg.store %a, %y[%c0] strides [%c4, %c1] : tensor<8x4xf32> -> memref<?xf32>
+      return
+    })");
+  std::vector<float> x = randomFloats(20, 1), y(32);
+  kernel.grid = {1, 1, 1};
+  kernel(x.data(), y.data(), 3, 5);
+  for (int i = 0; i < 32; ++i)
+    EXPECT_EQ(y[i], i % 4 == 3 ? 0 : x[(3 + i / 4) % 5 * 4 + i % 4]) << i;
+}
+
 TEST(CpuTile, GatherAndScatterUnderMask) {
   CpuKernel kernel(R"(func.func @g(%x: memref<?xf32>, %y: memref<?xf32>, %i: memref<?xi32>) attributes {dg.kernel} {
       %c0 = arith.constant 0 : index
