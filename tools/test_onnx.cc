@@ -1,18 +1,16 @@
 // `dougong test-onnx DIR…`: runs cases in the layout of ONNX's backend tests, model.onnx beside
 // test_data_set_*/{input,output}_*.pb, and says of each that failed or was skipped why. Last line: N passed, N failed, N skipped.
 //
-// Cases run in a child process, one after another, so that a crash or a hang is one failure and the rest goes on.
+// Cases run in child processes, so that a crash or a hang is one failure and the rest goes on.
 #include "models/host_tensor.h"
 #include "models/model.h"
 #include "models/model_error.h"
+#include "tools/guarded_cases.h"
 #include "tools/model_arguments.h"
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fmt/ranges.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <set>
+#include <thread>
 
 using namespace dougong;
 using models::SessionPort;
@@ -24,12 +22,8 @@ struct Arguments {
   std::vector<std::string> folders;
   double rtol = 1e-3, atol = 1e-7;  // what ONNX's own runner uses
   int seconds = 60;                 // a case may take
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   bool verbose = false;
-};
-
-struct Outcome {
-  char kind;  // 'p'assed, 'f'ailed, 's'kipped
-  std::string why;
 };
 
 // ---- one case -------------------------------------------------------------------------------------------------------
@@ -109,7 +103,7 @@ std::string run_data_set(models::Session &session, const fs::path &folder, const
   return "";
 }
 
-Outcome run_case(const fs::path &folder, const Arguments &arguments, const models::SessionOptions &options) {
+CaseOutcome run_case(const fs::path &folder, const Arguments &arguments, const models::SessionOptions &options) {
   Status code = Status::Invalid;
   std::string why;
   try {
@@ -134,46 +128,7 @@ Outcome run_case(const fs::path &folder, const Arguments &arguments, const model
   return {why.empty() ? 'p' : code == Status::Unsupported ? 's' : 'f', why};
 }
 
-// ---- all cases, in child processes ------------------------------------------------------------------------------------
-
-// The child: cases from `first` on; a line "kind why" each.
-[[noreturn]] void run_cases(const std::vector<fs::path> &cases, size_t first, int pipe, const Arguments &arguments, const models::SessionOptions &options) {
-  FILE *out = fdopen(pipe, "w");
-  for (size_t i = first; i < cases.size(); ++i) {
-    Outcome outcome = run_case(cases[i], arguments, options);
-    std::fprintf(out, "%c %s\n", outcome.kind, outcome.why.c_str());
-    std::fflush(out);
-  }
-  _exit(0);
-}
-
-// Whole lines from a pipe, with a time limit.
-class Lines {
- public:
-  explicit Lines(int pipe) : pipe(pipe) {}
-  enum class Next { Line, End, Late };
-  Next next(std::string &line, int seconds) {
-    for (;;) {
-      if (size_t end = pending.find('\n'); end != std::string::npos) {
-        line = pending.substr(0, end);
-        pending.erase(0, end + 1);
-        return Next::Line;
-      }
-      pollfd wait{pipe, POLLIN, 0};
-      if (poll(&wait, 1, seconds * 1000) == 0)
-        return Next::Late;
-      char bytes[4096];
-      ssize_t count = read(pipe, bytes, sizeof bytes);
-      if (count <= 0)
-        return Next::End;
-      pending.append(bytes, size_t(count));
-    }
-  }
-
- private:
-  int pipe;
-  std::string pending;
-};
+// ---- all cases ------------------------------------------------------------------------------------------------------
 
 std::vector<fs::path> find_cases(const std::vector<std::string> &folders) {
   std::set<fs::path> found;
@@ -193,17 +148,16 @@ std::vector<fs::path> find_cases(const std::vector<std::string> &folders) {
 class Tally {
  public:
   Tally(const std::vector<fs::path> &cases, bool verbose) : cases(cases), verbose(verbose) {}
-  size_t next = 0;  // the case that is running
 
-  void add(const Outcome &outcome) {
-    std::string name = cases[next++].filename().string();
+  void add(size_t index, const CaseOutcome &outcome) {
+    std::string name = cases[index].filename().string();
     (outcome.kind == 'p' ? passed : outcome.kind == 's' ? skipped : failed)++;
     if (outcome.kind != 'p')
       std::printf("%s %s: %s\n", outcome.kind == 's' ? "skipped" : "FAILED", name.c_str(), outcome.why.c_str());
     else if (verbose)
       std::printf("passed %s\n", name.c_str());
     std::fflush(stdout);
-    progress(fmt::format("{} of {} cases", next, cases.size()));
+    progress(fmt::format("{} of {} cases", index + 1, cases.size()));
   }
   int finish() const {
     std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
@@ -217,37 +171,6 @@ class Tally {
   Progress progress;
 };
 
-// Runs a child until it ends, and counts what it says. If it dies or hangs, that is the running case's failure.
-void run_child(Tally &tally, const std::vector<fs::path> &cases, const Arguments &arguments, const models::SessionOptions &options) {
-  int ends[2];
-  if (pipe(ends) != 0)
-    std::perror("pipe"), std::exit(1);
-  pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    run_cases(cases, tally.next, ends[1], arguments, options);
-  }
-  close(ends[1]);
-  Lines lines(ends[0]);
-  std::string line;
-  Lines::Next how;
-  while ((how = lines.next(line, arguments.seconds)) == Lines::Next::Line)
-    tally.add({line[0], line.substr(2)});
-  if (how == Lines::Next::Late)
-    kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  close(ends[0]);
-  if (tally.next == cases.size())
-    return;
-  if (how == Lines::Next::Late)
-    tally.add({'f', fmt::format("not done after {} s", arguments.seconds)});
-  else if (WIFSIGNALED(status))
-    tally.add({'f', fmt::format("crashed: {}", strsignal(WTERMSIG(status)))});
-  else
-    tally.add({'f', fmt::format("the process ended with status {}", WEXITSTATUS(status))});
-}
-
 }  // namespace
 
 int test_onnx_main(int argc, char **argv) {
@@ -259,6 +182,7 @@ int test_onnx_main(int argc, char **argv) {
   app.add_option("--rtol", arguments.rtol, "relative tolerance")->capture_default_str();
   app.add_option("--atol", arguments.atol, "absolute tolerance")->capture_default_str();
   app.add_option("--time-limit", arguments.seconds, "seconds a case may take")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--jobs", arguments.jobs, "cases to run at a time")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_flag("--verbose", arguments.verbose, "a line for each that passed, too");
   add_session_options(app, options);
   options.cache = false;
@@ -270,7 +194,8 @@ int test_onnx_main(int argc, char **argv) {
     return 2;
   }
   Tally tally(cases, arguments.verbose);
-  while (tally.next < cases.size())
-    run_child(tally, cases, arguments, options);
+  run_guarded(
+      cases.size(), arguments.jobs, arguments.seconds, [&](size_t i) { return run_case(cases[i], arguments, options); },
+      [&](size_t i, const CaseOutcome &outcome) { tally.add(i, outcome); });
   return tally.finish();
 }
