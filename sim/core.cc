@@ -9,10 +9,11 @@ namespace dougong::sim {
 Core::Core(Shared &shared, int number) : shared(shared), number(number), engines(*this) {
   const Machine &machine = shared.machine;
   lm_bytes = machine.lm_bytes();
-  lm_limit = lm_bytes - 7;
+  lm_limit = shared.options.check_races ? 0 : lm_bytes - 7;  // where races are looked for, every access takes the slow path
   lm_storage = std::make_unique<uint8_t[]>(lm_bytes + 64);
   lm = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(lm_storage.get()) + 63) / 64 * 64);
   acc = std::make_unique<uint8_t[]>(machine.acc_bytes());
+  if (shared.options.check_races) check = std::make_unique<RaceCheck>(lm_bytes, machine.acc_bytes());
   issue_step = cycle / machine.core.issue_width;
   branch_miss_cycles = machine.core.branch_miss_cycles;
   cache_miss_cycles = machine.core.cache_miss_cycles;
@@ -34,6 +35,7 @@ void Core::reset() {
   exit_code = 0;
   std::fill(std::begin(csr_scratch), std::end(csr_scratch), 0);
   engines.reset();
+  if (check) check->reset();
   if (shared.options.timing) {
     data_cache.reset(shared.machine.core.data_cache_kib);
     instruction_cache.reset(shared.machine.core.instruction_cache_kib);
@@ -56,8 +58,17 @@ const Op *Core::enter(const Op *from, uint64_t address, int64_t left, uint64_t n
   return ops + (address - code_begin) / 2;
 }
 
+void Core::check_access(const Op *at, uint64_t address, uint64_t size, bool write) {
+  if (check->lm_access(address - DG_LM_BASE, size, write)) return;
+  throw Trap{Trap::Kind::race, pc_of(at), fmt::format("{} local memory [{:#x}, {:#x}), and no wait orders it with another access at {:#x}: {}", write ? "writes" : "reads", address, address + size,
+                                                     DG_LM_BASE + check->found.offset, check->found.other)};
+}
+
 uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write) {
-  if (address - DG_LM_BASE < lm_bytes && size <= lm_bytes - (address - DG_LM_BASE)) return lm + (address - DG_LM_BASE);
+  if (address - DG_LM_BASE < lm_bytes && size <= lm_bytes - (address - DG_LM_BASE)) {
+    if (check) check_access(at, address, size, write);
+    return lm + (address - DG_LM_BASE);
+  }
   const Region *region = shared.memory.find(address, size);
   if (!region) {
     std::string place = address >= DG_DRAM_BASE || address < DG_LM_BASE ? shared.memory.describe(address)
@@ -76,6 +87,12 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
 uint8_t *Core::vector_access(const Op *at, uint64_t address, uint64_t size) {
   std::string why = address >= DG_DRAM_BASE ? "vector loads and stores work on local memory only; DMA brings data there" : "it is outside local memory";
   fault(at, fmt::format("vector access of {} bytes at {:#x}: {}, [{:#x}, {:#x})", size, address, why, DG_LM_BASE, DG_LM_BASE + lm_bytes));
+}
+
+uint8_t *Core::access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write) {
+  if (address - DG_LM_BASE >= lm_bytes || size > lm_bytes - (address - DG_LM_BASE)) return vector_access(at, address, size);
+  check_access(at, address, size, write);
+  return lm + (address - DG_LM_BASE);
 }
 
 // ---- Engines ------------------------------------------------------------------------------------------------------------
@@ -111,12 +128,14 @@ void Core::await(uint64_t flag, uint64_t value) {
   if (engines.value(int(flag)) < value)
     throw Trap{Trap::Kind::deadlock, pc_of(at), fmt::format("core {} waits for flag {} >= {}, which is at {} and which nothing left to run can raise{}", number, flag, value,
                                                            engines.value(int(flag)), engines.situation())};
+  if (check) check->core_waits(int(flag), value);
   time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
 }
 
 // Reading a flag counts as waiting for all that has been issued: its value must not depend on timing (D6).
 uint64_t Core::flag(uint64_t flag) {
   uint64_t value = engines.value(int(flag));
+  if (check) check->core_waits(int(flag), value);
   time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
   return value;
 }

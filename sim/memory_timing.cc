@@ -68,7 +68,7 @@ void MemoryTiming::touch(Traffic &traffic, uint64_t address, uint64_t bytes, boo
   (write ? total.l2_written : total.l2_read) += bytes;
   uint64_t end = address + bytes;
   for (uint64_t number = address / line_bytes; number <= (end - 1) / line_bytes; ++number) {
-    uint64_t base = number % sets * ways, way = ways;
+    uint64_t base = set_of(number) * ways, way = ways;
     for (uint64_t w = 0; w < ways; ++w)
       if (tags[base + w] == number + 1) way = w;
     ++clock;

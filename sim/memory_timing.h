@@ -46,6 +46,9 @@ class MemoryTiming {
 
  private:
   void dram(Traffic &traffic, uint64_t address, uint64_t bytes, bool write);
+  // Each further `sets` lines begin elsewhere, as shared caches do it, so that a matrix whose rows lie a power of two apart
+  // does not fall on a few sets: of 4 MiB, 4096 sets, rows of 4096 bytes would otherwise use those of one column block only.
+  uint64_t set_of(uint64_t number) const { return (number + number / sets * 40503) % sets; }
 
   const Machine &machine;
   Calendar l2_calendar, dram_calendar;

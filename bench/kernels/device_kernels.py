@@ -1,0 +1,168 @@
+"""Hand-written C kernels on the device model, beside the machine's roofs, in model cycles (which are exact).
+
+Builds each .c file here with dougong-cc, launches its kernel in timing mode, compares the values with numpy, and prints the share of the roof.
+Run as  PYTHONPATH=build/python .venv/bin/python bench/kernels/device_kernels.py [NAME...]
+"""
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+import numpy as np
+
+import dougong
+
+HERE = pathlib.Path(__file__).parent
+BUILD = pathlib.Path(os.environ.get("DOUGONG_BUILD", HERE.parents[1] / "build"))
+I8, F16, BF16, F32 = 0, 4, 5, 6  # enum dg_type
+
+
+@functools.cache
+def machine(name: str) -> dict:
+    return tomllib.loads((HERE.parents[1] / "machines" / f"{name}.toml").read_text())
+
+
+def tensor_peak(name: str, rate: str, cores: int = 0) -> float:
+    """Multiply-adds a cycle."""
+    m = machine(name)
+    return m["tensor"]["rows"] * m["tensor"]["columns"] * m["tensor"][rate] * (cores or m["device"]["cores"])
+
+
+def dram_peak(name: str) -> float:
+    """Bytes a cycle."""
+    m = machine(name)
+    return m["dram"]["gb_per_s"] / m["device"]["clock_ghz"]
+
+
+@functools.cache
+def image(source: str, kernel: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        elf = pathlib.Path(folder) / "kernel.elf"
+        subprocess.run([BUILD / "bin" / "dougong-cc", "-O2", "-Wall", "-Werror", "-ffreestanding", "-nostartfiles", "-Wl,-pie,--no-dynamic-linker,--no-gc-sections",
+                        f"-Wl,--entry={kernel}", HERE / source, "-o", elf], check=True)
+        return elf.read_bytes()
+
+
+class Launch:
+    """One launch on a fresh device: `arguments` are arrays (copied to the device), ints and floats. Afterwards `cycles` and `statistics`."""
+
+    def __init__(self, source: str, kernel: str, arguments: list, machine_name: str = "phone", cores: int = 0, timing: bool = True):
+        self.device = dougong.Device(f"npu:{machine_name}" + (",timing" if timing else "") + (f",cores={cores}" if cores else ""))
+        self.addresses = {i: self.device.put(a) for i, a in enumerate(arguments) if isinstance(a, np.ndarray)}
+        slots = [self.addresses.get(i, a) for i, a in enumerate(arguments)]
+        module = self.device.load(image(source, kernel))
+        entry = self.device.kernel(module, kernel)
+        started = time.perf_counter()
+        self.device.launch(entry, [self.device.properties["cores"]], slots)
+        self.host_seconds = time.perf_counter() - started
+        self.statistics = self.device.statistics
+        self.cycles = self.statistics["cycles"]
+
+    def result(self, index: int, like: np.ndarray) -> np.ndarray:
+        return self.device.get(self.addresses[index], like.shape, like.dtype)
+
+
+def bf16_bits(x: np.ndarray) -> np.ndarray:
+    """f32 to the bits of bf16, to nearest even; finite numbers only."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def bf16_value(bits: np.ndarray) -> np.ndarray:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def fused_scale(sums: np.ndarray, scale: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """sums * scale + bias rounded once to f32, from sums exact in f32. A product of two f32 is exact in f64; so the f64 sum errs only where it rounds
+    to a tie of f32, which `assert`s of equality here would show."""
+    return (sums.astype(np.float64) * scale.astype(np.float64) + bias.astype(np.float64)).astype(np.float32)
+
+
+# ---- Matrix products ------------------------------------------------------------------------------------------------------
+
+# Tiles by machine: what ACC and LM hold, and a row of pieces as high as the tensor engine.
+TILES = {"tiny": dict(tile_m=64, tile_n=128, block_k={1: 256, 2: 128}, piece=16, acc_slots=1, group=2, serpentine=1),
+         "phone": dict(tile_m=256, tile_n=256, block_k={1: 512, 2: 256}, piece=64, acc_slots=1, group=2, serpentine=1),
+         "server": dict(tile_m=256, tile_n=256, block_k={1: 512, 2: 256}, piece=128, acc_slots=2, group=4, serpentine=0)}
+
+
+def summed(a: np.ndarray, b: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Rows of a, bf16, by b, as the tensor engine sums: k by k. Products of bf16 are exact in f32, so that each step rounds once."""
+    left, right = bf16_value(a), bf16_value(b)
+    sums = np.zeros((len(left), right.shape[1]), np.float32)
+    for k in order:
+        sums += left[:, k, None] * right[k]
+    return sums
+
+
+def odd_rounds(size: int, tile: dict, cores: int) -> np.ndarray:
+    """Which tiles, by row and column, a core computes as its second, fourth, ...: gemm.c walks k backwards there."""
+    tiles_m, tiles_n = size // tile["tile_m"], size // tile["tile_n"]
+    odd, t = np.zeros((tiles_m, tiles_n), bool), 0
+    for band, top in enumerate(range(0, tiles_m, tile["group"])):
+        for column in reversed(range(tiles_n)) if band % 2 else range(tiles_n):
+            for row in range(top, min(top + tile["group"], tiles_m)):
+                odd[row, column] = t // cores % 2
+                t += 1
+    return odd
+
+
+def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16, **options) -> Launch:
+    """size^3, int8 to int8 with a scale and bias a column, or bf16 to bf16. Compares `sampled_rows` whole rows with the reference."""
+    chance = np.random.default_rng(2)
+    tile = TILES[machine_name] | options
+    width = 1 if kind == "int8" else 2
+    if kind == "int8":
+        a, b = (chance.integers(-128, 128, (size, size), np.int8) for _ in range(2))
+        scale = chance.uniform(0.5, 1.5, size).astype(np.float32) / np.float32(200 * np.sqrt(size))
+    else:
+        a, b = (bf16_bits(chance.standard_normal((size, size), np.float32)) for _ in range(2))
+        scale = chance.uniform(0.5, 1.5, size).astype(np.float32)
+    bias = chance.uniform(-8, 8, size).astype(np.float32)
+    c = np.zeros((size, size), a.dtype)
+    type_number = I8 if kind == "int8" else BF16
+    launch = Launch("gemm.c", "gemm", [a, b, c, scale, bias, size, size, size, tile["tile_m"], tile["tile_n"], tile["block_k"][width], tile["piece"], tile["acc_slots"],
+                                       tile["group"], tile["serpentine"], type_number, type_number], machine_name)
+    got = launch.result(2, c)
+    rows = np.sort(chance.choice(size, sampled_rows, replace=False))
+    if kind == "int8":
+        sums = a[rows].astype(np.float64) @ b.astype(np.float64)  # exact: below 2^53
+        wanted = np.clip(np.rint(fused_scale(sums.astype(np.float32), scale, bias)), -128, 127).astype(np.int8)
+    else:
+        block, ascending = tile["block_k"][width], np.arange(size)
+        sums = summed(a[rows], b, ascending)
+        if tile["serpentine"]:
+            backwards = summed(a[rows], b, ascending.reshape(-1, block)[::-1].ravel())
+            odd = odd_rounds(size, tile, machine(machine_name)["device"]["cores"])[rows // tile["tile_m"]].repeat(tile["tile_n"], axis=1)
+            sums = np.where(odd, backwards, sums)
+        wanted = bf16_bits(fused_scale(sums, scale, bias))
+    assert np.array_equal(got[rows], wanted), f"{np.count_nonzero(got[rows] != wanted)} of {wanted.size} values differ"
+    launch.share = size**3 / tensor_peak(machine_name, "int8_rate" if kind == "int8" else "bf16_rate") / launch.cycles
+    return launch
+
+
+def describe(launch: Launch) -> str:
+    s = launch.statistics
+    total = sum(s["engines"]["core"].values())  # cycles of all cores
+    engines = "  ".join(f"{name} {100 * e['busy_cycles'] / total:.0f}+{100 * e['stalled_cycles'] / total:.0f}%" for name, e in s["engines"].items())
+    stalls = "  ".join(f"{cause} {100 * n / total:.1f}%" for cause, n in s["stall_cycles"].items() if n)
+    moved = s["bytes"]["dram read"] + s["bytes"]["dram written"]
+    return f"DRAM {moved / 1e6:.1f} MB, {moved / s['cycles']:.1f} B/cycle; busy+stalled: {engines}; core stalls: {stalls}; {launch.host_seconds:.1f} s"
+
+
+KERNELS = {
+    "gemm int8 4096^3 phone": (0.90, lambda: gemm("phone", "int8")),
+    "gemm bf16 4096^3 phone": (0.90, lambda: gemm("phone", "bf16")),
+    "gemm int8 4096^3 server": (0.85, lambda: gemm("server", "int8")),
+    "gemm bf16 4096^3 server": (0.85, lambda: gemm("server", "bf16")),
+}
+
+if __name__ == "__main__":
+    for name, (wanted, run) in KERNELS.items():
+        if all(word in name for word in sys.argv[1:]):
+            launch = run()
+            print(f"{name:32} {launch.cycles:9} cycles  {launch.share:6.1%} of the roof (wanted {wanted:.0%})\n    {describe(launch)}", flush=True)
