@@ -413,6 +413,15 @@ FailureOr<int64_t> emitPrograms(func::FuncOp kernel, ArrayRef<Piece> pieces, Arr
     first += cut.programs;
   }
   simplify(kernel);
+  // A box that an edge cuts (the inside of a pad of a computed value) has no static size, and so no register tile.
+  WalkResult ragged = kernel.walk([](Operation *op) {
+    bool dynamic = isa<linalg::LinalgOp, tensor::EmptyOp, tensor::GenerateOp>(op) && llvm::any_of(op->getResultTypes(), [](Type type) {
+      return isa<ShapedType>(type) && !cast<ShapedType>(type).hasStaticShape();
+    });
+    return dynamic ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (ragged.wasInterrupted())
+    return failure();
   // What stands outside of the branches is done by every program, what stands in one by those of its piece.
   kernel.walk([&](Operation *op) {
     int64_t amount = isa<tensor::PadOp, tensor::GenerateOp, dg::LoadOp>(op) ? bytesOf(op->getResult(0).getType()) / 4 : workOf(op);
