@@ -19,6 +19,7 @@ struct SessionOptions {
   std::string machine = "phone";    // the NPU's, a shipped name or a file
   bool timing = false;              // the NPU's model keeps time
   int cores = 0;                    // of the NPU; 0: all it has
+  std::string trace;                // a file for a timeline of the NPU's cores and engines; needs timing
   unsigned threads = 0;             // of the CPU; 0: all it has
   bool cache = true;                // look for compiled artifacts on disk, and leave them there
   // Said while something takes time: "compiling kernel 12 of 80", "running step 3 of 80". May be empty.

@@ -58,7 +58,8 @@ enum class KernelHandle : uint64_t { None = 0 };
 
 class Device {
  public:
-  // "cpu", "cpu:4" (threads), "npu", "npu:phone", "npu:server,timing", "npu:my.toml,timing,cores=2", "null".
+  // "cpu", "cpu:4" (threads), "npu", "npu:phone", "npu:server,timing", "npu:my.toml,timing,cores=2", "null"; an NPU's last option may be
+  // "trace=FILE".
   static llvm::Expected<std::shared_ptr<Device>> open(std::string_view spec);
   static std::vector<std::string> available();  // specs worth showing to people
 

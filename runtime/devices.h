@@ -8,6 +8,7 @@ struct NpuOptions {
   std::string machine = "phone";
   bool timing = false;
   int cores = 0;  // 0: as many as the machine has
+  std::string trace;  // a file for a timeline of cores and engines (Perfetto reads it); needs timing
 };
 
 llvm::Expected<std::shared_ptr<Device>> open_null_device();                  // accepts all, computes nothing

@@ -18,6 +18,7 @@ sim::Options model_options(const NpuOptions &options) {
   sim::Options out;
   out.timing = options.timing;
   out.cores = options.cores;
+  out.trace_file = options.trace;
   return out;
 }
 

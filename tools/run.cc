@@ -108,6 +108,7 @@ int run_main(int argc, char **argv) {
   add_session_options(app, options);
   add_input_options(app, arguments.inputs);
   app.add_option("--output", arguments.outputs, "a folder for all outputs, or NAME=FILE.npy for one");
+  app.add_option("--trace", options.trace, "with --timing: a file for the timeline of the NPU's cores and engines, for ui.perfetto.dev");
   arguments.report_format = "text";
   app.add_option("--report", arguments.report_format, "text, json or none")->check(CLI::IsMember({"text", "json", "none"}))->capture_default_str();
   app.add_option("--report-to", arguments.report_file, "a file for the report; standard output without it");

@@ -66,6 +66,16 @@ def test_json_report_goes_to_a_file(model, tmp_path):
     assert totals == {npu["cycles"]}  # one core: busy + stalled + idle = cycles, for each engine
 
 
+def test_trace_shows_engines_within_the_run(model, tmp_path):
+    result = dougong("run", model, "--device", "npu", "--machine", "tiny", "--timing", "--random", "--shape", "x=64x4", "--trace", tmp_path / "a,b.json", "--report",
+                     "json", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    events = json.loads((tmp_path / "a,b.json").read_text())
+    spans = [event for event in (events["traceEvents"] if isinstance(events, dict) else events) if event["ph"] == "X"]
+    assert spans and max(event["ts"] + event["dur"] for event in spans) <= 1e6 * json.loads(result.stdout)["npu_seconds"] * 1.001
+    expect_mistake(dougong("run", model, "--random", "--shape", "x=64x4", "--trace", tmp_path / "c.json", cwd=tmp_path), "needs 'timing'")
+
+
 def test_compiled_file_runs_for_each_set_of_shapes(model, tmp_path):
     result = dougong("compile", model, "-o", tmp_path / "m.dgx", "--device", "cpu", "--shape", "x=2x4", "--shape", "x=5x4", cwd=tmp_path)
     assert result.returncode == 0 and "x 2x4: 1 fused operators" in result.stdout and "x 5x4: 1 fused operators" in result.stdout, result.stderr
