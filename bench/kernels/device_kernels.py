@@ -87,7 +87,7 @@ def fused_scale(sums: np.ndarray, scale: np.ndarray, bias: np.ndarray) -> np.nda
 # Tiles by machine: what ACC and LM hold, and a row of pieces as high as the tensor engine.
 TILES = {"tiny": dict(tile_m=64, tile_n=128, block_k={1: 256, 2: 128}, piece=16, acc_slots=1, group=2, serpentine=1),
          "phone": dict(tile_m=256, tile_n=256, block_k={1: 512, 2: 256}, piece=64, acc_slots=1, group=2, serpentine=1),
-         "server": dict(tile_m=256, tile_n=256, block_k={1: 512, 2: 256}, piece=128, acc_slots=2, group=4, serpentine=0)}
+         "server": dict(tile_m=256, tile_n=256, block_k={1: 512, 2: 256}, piece=128, acc_slots=2, group=4, serpentine=1)}
 
 
 def summed(a: np.ndarray, b: np.ndarray, order: np.ndarray) -> np.ndarray:
