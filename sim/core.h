@@ -15,6 +15,7 @@
 #include "machines/machine.h"
 #include "sim/engines.h"
 #include "sim/memory.h"
+#include "sim/race_check.h"
 #include "sim/registers.h"
 #include "sim/statistics.h"
 #include <algorithm>
@@ -49,7 +50,7 @@ struct Code {
 
 // A device fault, a deadlock, a limit: unwinds to the launch.
 struct Trap {
-  enum class Kind { fault, deadlock, limit } kind;
+  enum class Kind { fault, deadlock, limit, race } kind;
   uint64_t pc;
   std::string text;
 };
@@ -123,6 +124,7 @@ struct alignas(64) Core {
   Shared &shared;
   const int number;
   std::unique_ptr<uint8_t[]> lm_storage, acc;
+  std::unique_ptr<RaceCheck> check;         // if races are looked for
   Engines engines;
 
   void reset();                             // as at the start of a launch: registers, flags and time 0
@@ -135,8 +137,11 @@ struct alignas(64) Core {
   uint64_t retired() const { return count.instructions + uint64_t(quantum - remaining); }
 
   [[noreturn]] void fault(const Op *at, std::string text) { throw Trap{Trap::Kind::fault, pc_of(at), std::move(text)}; }
+  // The core touches its LM while races are looked for.
+  void check_access(const Op *at, uint64_t address, uint64_t size, bool write);
   uint8_t *access(const Op *at, uint64_t address, uint64_t size, bool write);  // slow path of scalar accesses
   uint8_t *vector_access(const Op *at, uint64_t address, uint64_t size);
+  uint8_t *access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write);
 
   // For the semantics snippets of isa/*.td.
   uint64_t issue_tensor(uint64_t address);

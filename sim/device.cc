@@ -1,5 +1,6 @@
 #include "sim/device.h"
 #include "sim/elf.h"
+#include "sim/gdb_server.h"
 #include "sim/semihosting.h"
 #include "sim/shared.h"
 #include <cstring>
@@ -167,7 +168,7 @@ Result DeviceModel::Impl::run(bool kernel) {
   try {
     run_cores();
   } catch (const Trap &trap) {
-    result.status = trap.kind == Trap::Kind::fault ? Result::Status::fault : trap.kind == Trap::Kind::deadlock ? Result::Status::deadlock : Result::Status::limit;
+    result.status = trap.kind == Trap::Kind::fault ? Result::Status::fault : trap.kind == Trap::Kind::deadlock ? Result::Status::deadlock : trap.kind == Trap::Kind::race ? Result::Status::race : Result::Status::limit;
     result.message = explain(running, trap);
   }
   total = account(kernel);
@@ -179,7 +180,7 @@ std::string DeviceModel::Impl::explain(const Core *core, const Trap &trap) const
   std::string line;
   for (const Loaded &loaded : images)
     if (trap.pc >= loaded.image.begin && trap.pc < loaded.image.end) line = source_line(loaded.file, trap.pc - loaded.moved_by);
-  const char *what = trap.kind == Trap::Kind::fault ? "device fault" : trap.kind == Trap::Kind::deadlock ? "deadlock" : "limit";
+  const char *what = trap.kind == Trap::Kind::fault ? "device fault" : trap.kind == Trap::Kind::deadlock ? "deadlock" : trap.kind == Trap::Kind::race ? "race" : "limit";
   return fmt::format("{}: core {} at {}{}{}: {}", what, core->number, shared.where(trap.pc), line.empty() ? "" : ", ", line, trap.text);
 }
 
@@ -191,7 +192,10 @@ void DeviceModel::Impl::check_limit() const {
 }
 
 void DeviceModel::Impl::run_cores() {
-  if (shared.options.timing) run_timing();
+  if (shared.options.gdb_port && !shared.kernel) {
+    running = shared.cores[0].get();
+    GdbServer(shared, *shared.options.gdb_port).serve();
+  } else if (shared.options.timing) run_timing();
   else run_functional();
   for (auto &core : shared.cores) {
     running = core.get();

@@ -20,9 +20,11 @@ namespace dougong::sim {
 
 struct Options {
   bool timing = false;
+  bool check_races = false;           // find accesses to LM and ACC that no wait orders (slower): Status::race
   int cores = 0;                      // 0: all that the machine has
   uint64_t max_instructions = 0;      // of one launch or program, all cores together; 0: no limit
   uint64_t dram_bytes = 64ull << 30;  // address space only: a page costs host memory when it is touched
+  std::optional<int> gdb_port;        // run_program waits for gdb on this port of the loopback address, and runs under it; 0: any free port
   std::string trace_file;             // Perfetto (Chrome JSON) trace of engines and cores; timing mode only
 };
 
@@ -39,9 +41,9 @@ struct LoadError : std::runtime_error {
 };
 
 struct Result {
-  enum class Status { done, exited, fault, deadlock, limit } status = Status::done;
+  enum class Status { done, exited, fault, deadlock, limit, race } status = Status::done;
   int exit_code = 0;            // of a program that exited
-  std::string message;          // fault, deadlock, limit: what, on which core, at which pc, symbol and source line
+  std::string message;          // fault, deadlock, limit, race: what, on which core, at which pc, symbol and source line
   Statistics statistics;        // of this launch or program alone
   bool ok() const { return status == Status::done || (status == Status::exited && exit_code == 0); }
 };

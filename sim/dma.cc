@@ -165,6 +165,9 @@ class Mover {
   void moved(int side_index, const Side &side, uint64_t address, uint64_t bytes, bool write) {
     if (side.space == Space::lm) {
       (write ? done.lm_written : done.lm_read) += bytes;
+      if (core.check && address - DG_LM_BASE < core.lm_bytes && !core.check->lm_access(address - DG_LM_BASE, bytes, write))
+        throw Trap{Trap::Kind::race, core.check->running(), fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", write ? "writes" : "reads",
+                                                                              DG_LM_BASE + core.check->found.offset, core.check->found.other)};
       return;
     }
     (write ? done.global_written : done.global_read) += bytes;

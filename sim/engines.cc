@@ -72,6 +72,7 @@ uint64_t Engines::dma(int queue, const dg_dma_command &command, uint64_t &now) {
 uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
   size_t depth = queue <= DG_DRAIN ? core.shared.machine.tensor.queue_depth : core.shared.machine.dma.queue_depth;
   uint64_t ticket = ++issued[queue];
+  if (core.check) entry.clock = core.check->issue(entry.pc);
   if (!pending[queue].empty()) {
     size_t held = std::count_if(pending[queue].begin(), pending[queue].end(), [](const Entry &e) { return !std::holds_alternative<Wait>(e.what); });
     if (held >= depth)
@@ -94,6 +95,7 @@ uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
 bool Engines::ready(int queue, const Wait &wait) {
   if (flags[wait.flag] < wait.value) return false;
   waited[queue] = std::max(waited[queue], history[wait.flag].when(wait.value));
+  if (core.check) core.check->queue_waits(queue, wait.flag, wait.value);
   return true;
 }
 
@@ -107,6 +109,7 @@ void Engines::wait(int queue, int flag, uint64_t value, uint64_t now) {
 void Engines::add(int flag, uint64_t value, uint64_t now) {
   if (flag < 8 || flag > 31) core.fault(core.at, fmt::format("dg.flag.add: flag {} is not the program's to raise; those are 8 to 31", flag));
   flags[flag] += value;
+  if (core.check) core.check->raises(flag, flags[flag]);
   history[flag].raised(flags[flag], now);
   retry();
 }
@@ -133,10 +136,15 @@ void Engines::execute(int queue, const Entry &entry) {
   ++count.commands;
   ++flags[queue];
   uint64_t could = std::max(entry.issued, free[queue]), start = std::max(could, waited[queue]);
+  if (core.check) {
+    core.check->begin(queue, entry.clock, entry.pc);
+    check_accesses(entry);
+  }
   Times times;
   if (const auto *tensor = std::get_if<dg_tensor_command>(&entry.what)) times = run(*tensor, start);
   else if (const auto *drain = std::get_if<dg_drain_command>(&entry.what)) times = run(*drain, start);
   else times = run(queue, std::get<dg_dma_command>(entry.what), start);
+  if (core.check) core.check->end();
   if (!core.shared.options.timing) return;
   count.stalled += start - could;
   count.busy += times.free - start;

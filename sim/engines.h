@@ -11,6 +11,7 @@
 #pragma once
 #include "isa/commands.h"
 #include "sim/memory_timing.h"
+#include "sim/race_check.h"
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -47,6 +48,8 @@ class Engines {
   void add(int flag, uint64_t value, uint64_t now);
   uint64_t value(int flag) const { return flags[flag]; }
   uint64_t when(int flag, uint64_t value) const { return history[flag].when(value); }
+  uint64_t issued_on(int queue) const { return issued[queue]; }      // commands, since the start
+  uint64_t waiting_on(int queue) const { return pending[queue].size(); }
   bool blocked() const;
   uint64_t done() const;          // the cycle in which the last engine is done
   std::string situation() const;  // for a deadlock: what each blocked queue waits for
@@ -56,6 +59,7 @@ class Engines {
   struct Entry {
     std::variant<dg_tensor_command, dg_drain_command, dg_dma_command, Wait> what;
     uint64_t issued, pc;
+    RaceCheck::Clock clock{};  // of the core, when it issued this
   };
   // What a command costs: the engine is taken from its start to `free`; what it wrote is there at `complete`.
   struct Times { uint64_t free, complete; };
@@ -68,6 +72,7 @@ class Engines {
   bool ready(int queue, const Wait &wait);
   void retry();
   void execute(int queue, const Entry &entry);
+  void check_accesses(const Entry &entry);  // for races
   Times run(const dg_tensor_command &c, uint64_t start);
   Times run(const dg_drain_command &c, uint64_t start);
   Times run(int queue, const dg_dma_command &c, uint64_t start);

@@ -64,18 +64,19 @@ struct Environment {
   }
   template <typename T> DG_MEMBER void store(uint64_t at, T value) { std::memcpy(host(at, sizeof(T), true), &value, sizeof(T)); }
 
-  DG_MEMBER uint8_t *lm_bytes(uint64_t at, uint64_t size) {
+  DG_MEMBER uint8_t *lm_bytes(uint64_t at, uint64_t size, bool write) {
     address = at, accessed += size;
+    if (core.check) [[unlikely]] return core.access_vector_checked(op, at, size, write);
     if (at - DG_LM_BASE < core.lm_bytes && size <= core.lm_bytes - (at - DG_LM_BASE)) [[likely]] return core.lm + (at - DG_LM_BASE);
     return core.vector_access(op, at, size);
   }
   DG_MEMBER const uint8_t *vector_bytes(uint64_t at, uint64_t size) {
     core.count.lm_read += size;
-    return lm_bytes(at, size);
+    return lm_bytes(at, size, false);
   }
   DG_MEMBER uint8_t *vector_bytes_mut(uint64_t at, uint64_t size) {
     core.count.lm_written += size;
-    return lm_bytes(at, size);
+    return lm_bytes(at, size, true);
   }
 
   static DG_MEMBER float f32(uint64_t x) { return std::bit_cast<float>(uint32_t(x)); }

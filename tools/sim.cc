@@ -25,7 +25,7 @@ int own_arguments(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
     if (!argument.starts_with("-")) return i + 1;
-    bool takes_value = argument != "--timing" && argument != "--help" && argument != "-h" && argument.find('=') == argument.npos;
+    bool takes_value = argument != "--timing" && argument != "--check-races" && argument != "--help" && argument != "-h" && argument.find('=') == argument.npos;
     if (takes_value) ++i;
   }
   return argc;
@@ -40,16 +40,18 @@ int mistake(const std::string &text) {
 
 int sim_main(int argc, char **argv) {
   CLI::App app("Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with console and files of the host.\n"
-               "The exit status is the program's; 200 after a device fault, which is explained on stderr; 2 after a mistake in the arguments.");
+               "The exit status is the program's; 200 after a device fault, a deadlock or a race, which is explained on stderr; 2 after a mistake in the arguments.");
   std::string machine_name = "phone", statistics_file, program_file;
   sim::Options options;
   std::vector<std::string> arguments;
   uint64_t memory_mib = 1024;
   app.add_option("--machine", machine_name, "a machine that `dougong devices` lists, or the path of a .toml file")->capture_default_str();
   app.add_flag("--timing", options.timing, "count cycles (slower)");
+  app.add_flag("--check-races", options.check_races, "find accesses to local memory that no wait orders (slower)");
   app.add_option("--cores", options.cores, "cores of the machine to build; 0: all")->capture_default_str();
   app.add_option("--stats", statistics_file, "write what was counted to this JSON file");
   app.add_option("--trace", options.trace_file, "write a trace for Perfetto to this file (with --timing)");
+  app.add_option("--gdb", options.gdb_port, "wait for gdb-multiarch on this port (0: any), and run under it");
   app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")->capture_default_str();
   app.add_option("--memory", memory_mib, "MiB of heap and stack")->capture_default_str();
   app.add_option("program", program_file, "the ELF executable")->required();

@@ -1,0 +1,152 @@
+// The race check: orders that waits give are accepted, and what they do not order is found, whatever order the model happens to execute.
+#include "tests/sim/bench_core.h"
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace dougong::sim {
+namespace {
+
+constexpr uint64_t dram = DG_DRAM_BASE + 0x10000, lm = DG_LM_BASE;
+
+dg_dma_command copy(uint64_t src, uint64_t dst, uint32_t bytes) {
+  dg_dma_command c{};
+  c.src = src, c.dst = dst, c.element_bytes = 1;
+  for (int d = 0; d < 5; ++d) c.count[d] = 1, c.high[d] = 1;
+  c.count[4] = bytes, c.high[4] = int(bytes), c.src_stride[4] = c.dst_stride[4] = 1;
+  return c;
+}
+
+dg_tensor_command multiply(uint32_t a, uint32_t b, uint32_t acc) {  // 4x4x4, i8
+  dg_tensor_command c{};
+  c.a = a, c.b = b, c.acc = acc, c.a_type = c.b_type = DG_I8;
+  c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.k[2] = c.n = 4;
+  c.a_m_stride[1] = 4, c.a_k_stride[2] = 1, c.b_k_stride[2] = 4, c.b_n_stride = 1, c.acc_m_stride = 16;
+  return c;
+}
+
+struct Races : testing::Test {
+  static Options checked() {
+    Options options;
+    options.check_races = true;
+    return options;
+  }
+  Races() { bench.shared.memory.map(dram, 1 << 20, "data"); }
+  Engines &e() { return bench.engines(); }
+  void core_reads(uint64_t address) { bench.core().access(bench.core().at, address, 4, false); }
+  void core_writes(uint64_t address) { bench.core().access(bench.core().at, address, 4, true); }
+  void clean(std::function<void()> program) { EXPECT_EQ("", bench.trapped(program)); }
+  void race(std::function<void()> program, const char *text) {
+    std::string found = bench.trapped(program);
+    EXPECT_NE(found.find(text), found.npos) << found;
+  }
+  BenchCore bench{phone(), checked()};
+};
+
+TEST_F(Races, ACoreThatReadsWhatItAwaited) {
+  clean([&] {
+    uint64_t t = e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+    bench.core().await(DG_LOAD0, t);
+    core_reads(lm);
+  });
+}
+
+TEST_F(Races, ACoreThatReadsWithoutWaiting) {
+  race([&] {
+    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+    core_reads(lm + 60);
+  }, "reads local memory [0x1000003c, 0x10000040), and no wait orders it with another access at 0x1000003c: command 1 of the load 0 queue, issued at 0x80000000, writes it");
+}
+
+TEST_F(Races, BytesBesideEachOtherDoNotRace) {
+  clean([&] {
+    e().dma(DG_LOAD0, copy(dram, lm, 61), bench.now);
+    e().dma(DG_LOAD1, copy(dram, lm + 61, 3), bench.now);
+    core_reads(lm + 64);
+  });
+}
+
+TEST_F(Races, TwoQueuesWriteTheSame) {
+  race([&] {
+    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+    e().dma(DG_LOAD1, copy(dram, lm + 32, 64), bench.now);
+  }, "dg.dma writes local memory at 0x10000020");
+}
+
+TEST_F(Races, AQueueIsInOrderWithItself) {
+  clean([&] {
+    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+  });
+}
+
+TEST_F(Races, ACommandFollowsWhatTheCoreDidBefore) {
+  clean([&] {
+    core_writes(lm);
+    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+  });
+  race([&] { core_writes(lm); }, "command 1 of the store 0 queue");
+}
+
+TEST_F(Races, APipelineThatWaitsBothWays) {  // loads into two slots, a product of each
+  clean([&] {
+    uint64_t product[2] = {0, 0};
+    for (int i = 0; i < 6; ++i) {
+      uint64_t slot = lm + 64 * (i % 2);
+      e().wait(DG_LOAD0, DG_TENSOR, product[i % 2], 0);
+      uint64_t loaded = e().dma(DG_LOAD0, copy(dram + 64 * i, slot, 64), bench.now);
+      e().wait(DG_TENSOR, DG_LOAD0, loaded, 0);
+      product[i % 2] = e().tensor(multiply(uint32_t(slot), uint32_t(slot) + 16, 0), bench.now);
+    }
+  });
+}
+
+TEST_F(Races, APipelineThatForgetsToWaitForTheReader) {
+  race([&] {
+    for (int i = 0; i < 6; ++i) {
+      uint64_t loaded = e().dma(DG_LOAD0, copy(dram + 64 * i, lm, 64), bench.now);
+      e().wait(DG_TENSOR, DG_LOAD0, loaded, 0);
+      e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
+    }
+  }, "command 1 of the tensor queue, issued at 0x80000000, reads it");
+}
+
+TEST_F(Races, ADrainThatDoesNotWaitForItsProduct) {
+  dg_drain_command drain{};
+  drain.out = lm + 512, drain.acc_type = DG_I32, drain.out_type = DG_I32, drain.m[0] = 1, drain.m[1] = 4, drain.n = 4, drain.acc_m_stride = 16, drain.out_m_stride[1] = 16;
+  race([&] {
+    e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
+    e().drain(drain, bench.now);
+  }, "dg.drain reads accumulator memory at 0x0");
+}
+
+TEST_F(Races, OrderIsTransitive) {  // load → (awaited by the core) → raises flag 9 → the store's queue waits for that
+  clean([&] {
+    e().wait(DG_STORE0, 9, 1, 0);
+    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+    uint64_t t = e().dma(DG_LOAD0, copy(dram + 4096, lm, 64), bench.now);
+    bench.core().await(DG_LOAD0, t);
+    core_writes(lm);
+    e().add(9, 1, 0);
+  });
+}
+
+TEST_F(Races, AFlagRaisedTooEarlyOrdersNothing) {
+  race([&] {
+    e().add(9, 1, 0);
+    e().dma(DG_LOAD0, copy(dram + 4096, lm, 64), bench.now);
+    e().wait(DG_STORE0, 9, 1, 0);
+    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+  }, "dg.dma reads local memory");
+}
+
+TEST_F(Races, ANewLaunchStartsClean) {
+  clean([&] {
+    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+    bench.core().reset();
+    bench.core().at = bench.core().enter(nullptr, DG_DRAM_BASE, 0, 0);
+    core_reads(lm);
+  });
+}
+
+}  // namespace
+}  // namespace dougong::sim
