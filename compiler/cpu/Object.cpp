@@ -75,6 +75,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   PassManager passes(context);
   passes.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createConvertMathToFuncs());   // integer powers
   if (failed(passes.run(module)))
     return failure();
   // Bodies of linalg operations became scalar code just now.
@@ -122,7 +123,8 @@ llvm::Expected<std::string> cpu::emitObject(ModuleOp module, llvm::TargetMachine
   }
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
-  tuning.SLPVectorization = false;   // register tiles are vectors already, and large
+  tuning.SLPVectorization = false;   // register tiles are vectors already, and large,
+  tuning.LoopUnrolling = false;      // and unrolled as far as helps
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

@@ -63,6 +63,17 @@ class CpuKernel {
       return uint64_t(value);
   }
 
+  // Runs another kernel of the module, the whole of its grid.
+  template <typename... Arguments> void call(const std::string &name, Arguments... arguments) {
+    for (const CompiledKernel &kernel : compiled.kernels)
+      if (kernel.name == name) {
+        entry = take(jit->lookup(name)).template toPtr<Entry>();
+        grid = kernel.grid;
+        return run({slot(arguments)...}, 1);
+      }
+    throw std::runtime_error("no kernel " + name);
+  }
+
   CompiledModule compiled;
   std::array<int64_t, 3> grid{};
   Entry entry = nullptr;
