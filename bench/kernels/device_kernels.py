@@ -145,6 +145,48 @@ def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16,
     return launch
 
 
+def gemm_local(m: int = 256, k: int = 1024, n: int = 256) -> Launch:
+    """int8, one core of the phone, operands in LM. The share is of that core's peak, over the cycles that the kernel counted itself."""
+    chance = np.random.default_rng(3)
+    a, b = chance.integers(-128, 128, (m, k), np.int8), chance.integers(-128, 128, (k, n), np.int8)
+    c, cycles = np.zeros((m, n), np.int32), np.zeros(1, np.uint64)
+    launch = Launch("gemm_local.c", "gemm_local", [a, b, c, cycles, m, n, k, machine("phone")["tensor"]["rows"]])
+    assert np.array_equal(launch.result(2, c), a.astype(np.int32) @ b.astype(np.int32))
+    launch.share = m * k * n / tensor_peak("phone", "int8_rate", cores=1) / int(launch.result(3, cycles)[0])
+    return launch
+
+
+# ---- Streams: bound by DRAM -------------------------------------------------------------------------------------------------
+
+def crossed(launch: Launch, needed: int, machine_name: str = "phone") -> float:
+    """The share of DRAM's bandwidth that the `needed` bytes took. What L2 still holds of the results at the end has not crossed."""
+    moved = launch.statistics["bytes"]["dram read"] + launch.statistics["bytes"]["dram written"]
+    l2 = machine(machine_name)["l2"]["kib"] * 1024
+    assert needed - l2 <= moved <= 1.02 * needed, f"{moved} bytes crossed DRAM, {needed} are needed"
+    return min(moved, needed) / dram_peak(machine_name) / launch.cycles
+
+
+def vector_add(megabytes: int = 64, chunk: int = 4096) -> Launch:
+    """f32; operands and result are `megabytes` MiB together."""
+    n = (megabytes << 20) // 12 // chunk * chunk
+    x, y = (np.random.default_rng(4).standard_normal(n, np.float32) for _ in range(2))
+    launch = Launch("vector_add.c", "vector_add", [x, y, np.zeros_like(x), n, chunk])
+    assert np.array_equal(launch.result(2, x), x + y)
+    launch.share = crossed(launch, 12 * n)
+    return launch
+
+
+def softmax(megabytes: int = 64, columns: int = 1024, rows_at_once: int = 4) -> Launch:
+    """f32 rows of 1024; operand and result are `megabytes` MiB together."""
+    rows = (megabytes << 20) // 8 // columns
+    x = np.random.default_rng(5).normal(0, 4, (rows, columns)).astype(np.float32)
+    launch = Launch("softmax.c", "softmax", [x, np.zeros_like(x), rows, columns, rows_at_once])
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(launch.result(1, x), e / e.sum(1, keepdims=True), rtol=4e-6, atol=0)
+    launch.share = crossed(launch, 2 * x.nbytes)
+    return launch
+
+
 def describe(launch: Launch) -> str:
     s = launch.statistics
     total = sum(s["engines"]["core"].values())  # cycles of all cores
@@ -155,10 +197,13 @@ def describe(launch: Launch) -> str:
 
 
 KERNELS = {
+    "gemm int8 in LM, one core": (0.97, gemm_local),
     "gemm int8 4096^3 phone": (0.90, lambda: gemm("phone", "int8")),
     "gemm bf16 4096^3 phone": (0.90, lambda: gemm("phone", "bf16")),
     "gemm int8 4096^3 server": (0.85, lambda: gemm("server", "int8")),
     "gemm bf16 4096^3 server": (0.85, lambda: gemm("server", "bf16")),
+    "vector add 64 MiB phone": (0.90, vector_add),
+    "softmax 64 MiB phone": (0.90, softmax),
 }
 
 if __name__ == "__main__":
