@@ -187,6 +187,43 @@ def softmax(megabytes: int = 64, columns: int = 1024, rows_at_once: int = 4) -> 
     return launch
 
 
+# ---- Convolutions -------------------------------------------------------------------------------------------------------------
+
+def windows(x: np.ndarray) -> np.ndarray:
+    """[3, 3, height, width, channels]: what a 3x3 window with zeros around sees."""
+    height, width, _ = x.shape
+    padded = np.pad(x, ((1, 1), (1, 1), (0, 0)))
+    return np.stack([np.stack([padded[ky:ky + height, kx:kx + width] for kx in range(3)]) for ky in range(3)])
+
+
+def convolution(size: int = 56, channels: int = 128, filters: int = 128) -> Launch:
+    """int8, cold from DRAM, all cores of the phone, against the tensor peak."""
+    chance = np.random.default_rng(6)
+    x, w = chance.integers(-128, 128, (size, size, channels), np.int8), chance.integers(-128, 128, (3, 3, channels, filters), np.int8)
+    scale, bias = chance.uniform(1e-4, 4e-4, filters).astype(np.float32), chance.uniform(-8, 8, filters).astype(np.float32)
+    out = np.zeros((size, size, filters), np.int8)
+    launch = Launch("convolution.c", "convolution", [x, w, scale, bias, out, size, size, channels, filters])
+    sums = np.tensordot(windows(x).astype(np.float64), w.astype(np.float64), axes=([0, 1, 4], [0, 1, 2]))  # exact: below 2^24
+    wanted = np.clip(np.rint(fused_scale(sums, scale, bias)), -128, 127).astype(np.int8)
+    assert np.array_equal(launch.result(4, out), wanted)
+    launch.share = sums.size * 9 * channels / tensor_peak("phone", "int8_rate") / launch.cycles
+    return launch
+
+
+def depthwise(size: int = 56, channels: int = 128, band: int = 4) -> Launch:
+    """f16, cold from DRAM, all cores of the phone, against a multiply-add of 32 lanes a cycle and core."""
+    chance = np.random.default_rng(7)
+    x, w = (chance.standard_normal(shape).astype(np.float16) for shape in ((size, size, channels), (3, 3, channels)))
+    launch = Launch("depthwise.c", "depthwise", [x, w, np.zeros_like(x), size, size, channels, band])
+    seen, sums = windows(x.astype(np.float32)), np.zeros(x.shape, np.float32)
+    for kx in range(3):  # the kernel's order; products of f16 are exact in f32
+        for ky in range(3):
+            sums += seen[ky, kx] * w[ky, kx].astype(np.float32)
+    assert np.array_equal(launch.result(2, x), sums.astype(np.float16))
+    launch.share = x.size * 9 / 32 / machine("phone")["device"]["cores"] / launch.cycles
+    return launch
+
+
 def describe(launch: Launch) -> str:
     s = launch.statistics
     total = sum(s["engines"]["core"].values())  # cycles of all cores
@@ -204,6 +241,8 @@ KERNELS = {
     "gemm bf16 4096^3 server": (0.85, lambda: gemm("server", "bf16")),
     "vector add 64 MiB phone": (0.90, vector_add),
     "softmax 64 MiB phone": (0.90, softmax),
+    "convolution 3x3 int8 phone": (0.70, convolution),
+    "depthwise 3x3 f16 phone": (0.0, depthwise),
 }
 
 if __name__ == "__main__":
