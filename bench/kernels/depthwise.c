@@ -1,51 +1,52 @@
 // out = 3x3 depthwise convolution of x with w, stride 1, zeros around, f16 in memory and f32 in between, NHWC, on all cores' vector units.
 //
-// 32 channels at a time, down a column of the image: the nine weights stay in registers, and so do the three rows under the window, so that an output
-// costs three loads, nine multiply-adds and a store. A program is a band of rows of 32 channels; its input comes by DMA with zeros around it:
+// 32 channels at a time, two rows of outputs at once: the nine weights and the sums that a column of the window begins stay in registers, so that two
+// outputs cost four loads, two multiplications, sixteen multiply-adds in six chains (their latency is four), and two stores. A program is a band of rows of 32 channels; its input comes by DMA with zeros around it:
 //
 //   DRAM x[height, width, channels]  --load-->  LM [rows + 2][width + 2][32]  --vector-->  LM [rows][width][32]  --store-->  DRAM
 #include "copies.h"
 
 struct arguments {
   uint64_t x, w, out;                        // f16[height, width, channels], f16[3, 3, channels], f16[height, width, channels]
-  uint64_t height, width, channels, band;    // band: rows of a program, divides the height; channels a multiple of 32
+  uint64_t height, width, channels, band;    // band: rows of a program, even, divides the height; channels a multiple of 32
 };
 
 enum { slots = 2, lane_bytes = 64 };
 
 static dg_f32x32 at(const dg_f16x32 *p) { return __builtin_convertvector(*p, dg_f32x32); }
 
-static void band_of_rows(const dg_f16x32 *in, const dg_f16x32 *weights, dg_f16x32 *out, uint64_t rows, uint64_t width) {
+// What a column of the window gives to an output: the window's column `kx`, three rows of it.
+static inline dg_f32x32 column(const dg_f32x32 *w, int kx, dg_f32x32 a, dg_f32x32 b, dg_f32x32 c, dg_f32x32 sum) {
+  sum = __builtin_elementwise_fma(w[kx], a, sum);
+  sum = __builtin_elementwise_fma(w[3 + kx], b, sum);
+  return __builtin_elementwise_fma(w[6 + kx], c, sum);
+}
+static inline dg_f32x32 first_column(const dg_f32x32 *w, dg_f32x32 a, dg_f32x32 b, dg_f32x32 c) {
+  return __builtin_elementwise_fma(w[6], c, __builtin_elementwise_fma(w[3], b, w[0] * a));
+}
+
+static void band_of_rows(const dg_f16x32 *restrict in, const dg_f16x32 *restrict weights, dg_f16x32 *restrict out, uint64_t rows, uint64_t width) {
   dg_f32x32 w[9];
   for (int i = 0; i < 9; ++i) w[i] = at(weights + i);
   uint64_t padded = width + 2;
-  for (uint64_t y = 0; y < rows; ++y, in += padded, out += width) {
-    const dg_f16x32 *r0 = in, *r1 = in + padded, *r2 = in + 2 * padded;
-    // Three columns of the window, each the sum over its rows of what it gives to the output at its left, under it and at its right:
-    //   x:    0   1   2   3          sums of the outputs that column x touches, one of which it completes
-    dg_f32x32 before = w[0] * at(r0), here;
-    before = __builtin_elementwise_fma(w[3], at(r1), before);
-    before = __builtin_elementwise_fma(w[6], at(r2), before);
-    dg_f32x32 a = at(r0 + 1), b = at(r1 + 1), c = at(r2 + 1);
-    before = __builtin_elementwise_fma(w[1], a, before);
-    before = __builtin_elementwise_fma(w[4], b, before);
-    before = __builtin_elementwise_fma(w[7], c, before);
-    here = w[0] * a;
-    here = __builtin_elementwise_fma(w[3], b, here);
-    here = __builtin_elementwise_fma(w[6], c, here);
+  for (uint64_t y = 0; y < rows; y += 2, in += 2 * padded, out += 2 * width) {
+    // Rows a to d of the input lie under two rows of windows. `under` and `left` are the sums so far of the outputs that have seen two columns and one.
+    const dg_f16x32 *row[4] = {in, in + padded, in + 2 * padded, in + 3 * padded};
+    dg_f32x32 a = at(row[0]), b = at(row[1]), c = at(row[2]), d = at(row[3]);
+    dg_f32x32 under0 = first_column(w, a, b, c), under1 = first_column(w, b, c, d);
+    a = at(row[0] + 1), b = at(row[1] + 1), c = at(row[2] + 1), d = at(row[3] + 1);
+    under0 = column(w, 1, a, b, c, under0), under1 = column(w, 1, b, c, d, under1);
+    dg_f32x32 left0 = first_column(w, a, b, c), left1 = first_column(w, b, c, d);
+    a = at(row[0] + 2), b = at(row[1] + 2), c = at(row[2] + 2), d = at(row[3] + 2);
 #pragma clang loop unroll_count(4)
     for (uint64_t x = 0; x < width; ++x) {
-      a = at(r0 + x + 2), b = at(r1 + x + 2), c = at(r2 + x + 2);
-      dg_f32x32 done = __builtin_elementwise_fma(w[2], a, before);
-      done = __builtin_elementwise_fma(w[5], b, done);
-      done = __builtin_elementwise_fma(w[8], c, done);
-      out[x] = __builtin_convertvector(done, dg_f16x32);
-      before = __builtin_elementwise_fma(w[1], a, here);
-      before = __builtin_elementwise_fma(w[4], b, before);
-      before = __builtin_elementwise_fma(w[7], c, before);
-      here = w[0] * a;
-      here = __builtin_elementwise_fma(w[3], b, here);
-      here = __builtin_elementwise_fma(w[6], c, here);
+      // The next column is under way while this one is computed; behind the last one it is read and not used.
+      dg_f32x32 next_a = at(row[0] + x + 3), next_b = at(row[1] + x + 3), next_c = at(row[2] + x + 3), next_d = at(row[3] + x + 3);
+      out[x] = __builtin_convertvector(column(w, 2, a, b, c, under0), dg_f16x32);
+      out[x + width] = __builtin_convertvector(column(w, 2, b, c, d, under1), dg_f16x32);
+      under0 = column(w, 1, a, b, c, left0), under1 = column(w, 1, b, c, d, left1);
+      left0 = first_column(w, a, b, c), left1 = first_column(w, b, c, d);
+      a = next_a, b = next_b, c = next_c, d = next_d;
     }
   }
 }
