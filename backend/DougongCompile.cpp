@@ -70,14 +70,15 @@ void dougong::optimizeModule(Module &M, TargetMachine &Machine, int OptLevel) {
 
 namespace {
 
-// Keeps the first error that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM.
+// Keeps the first error that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM. A frame larger than the function's
+// attribute "warn-stack-size" is an error here: a kernel that overflows its stack in LM would write over its tiles.
 class FirstError : public DiagnosticHandler {
   std::string &Message;
 
 public:
   explicit FirstError(std::string &Message) : Message(Message) {}
   bool handleDiagnostics(const DiagnosticInfo &Info) override {
-    if (Info.getSeverity() != DS_Error)
+    if (Info.getSeverity() != DS_Error && Info.getKind() != DK_StackSize)
       return false;
     if (Message.empty()) {
       raw_string_ostream OS(Message);

@@ -33,7 +33,7 @@ void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, int optL
 llvm::Error emitModule(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out, llvm::CodeGenFileType type);
 
 // optimizeModule, then emitModule: the bytes of an ELF object. The module is consumed. What cannot be compiled (an
-// inline assembly constraint, an unsupported calling convention) comes back as the Error.
+// inline assembly constraint, a frame larger than the function's attribute "warn-stack-size" allows) comes back as the Error.
 llvm::Expected<std::string> compileToObject(llvm::Module &module, int optLevel = 2);
 
 // Links objects of kernels into an ELF executable for the device: text and constants from DG_DRAM_BASE on, no entry

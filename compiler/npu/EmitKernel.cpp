@@ -107,7 +107,23 @@ void KernelEmitter::splitSections() {
 
 //===-- The loop over programs --------------------------------------------===//
 
+LogicalResult KernelEmitter::checkTypes() {
+  WalkResult walked = source.walk([](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      Type element = getElementTypeOrSelf(type);
+      if (isa<ShapedType>(type) && !(element.isIndex() || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 64))) {
+        op->emitOpError("has elements of type ") << element << "; the NPU knows integers and floats of up to 64 bits";
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult KernelEmitter::run() {
+  if (failed(checkTypes()))
+    return failure();
   declareInstructions();
   int place = 0;
   source.walk<WalkOrder::PreOrder>([&](Operation *op) { position[op] = ++place; });
@@ -128,6 +144,7 @@ LogicalResult KernelEmitter::run() {
   function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, source.getName(), module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("no-builtins");  // there is no C library on a core: no memset out of stores
+  function->addFnAttr("warn-stack-size", std::to_string(DG_LM_STACK_BYTES));  // more is an error of compileToObject
   auto *entryBlock = llvm::BasicBlock::Create(context, "entry", function);
   auto *first = llvm::BasicBlock::Create(context, "arguments", function);
   entry.SetInsertPoint(llvm::BranchInst::Create(first, entryBlock));
