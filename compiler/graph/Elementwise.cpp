@@ -178,6 +178,13 @@ LogicalResult fuseElementwise(func::FuncOp function) {
     auto producer = expand ? expand.getSrc().getDefiningOp<linalg::LinalgOp>() : nullptr;
     return producer && isHeavyNamed(producer) && expand->hasOneUse() && isElementwiseGeneric(operand->getOwner());
   });
+  // Elementwise code whose result is reshaped, as the permutation in a transposed convolution, joins that behind the reshape.
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+    auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+    auto producer = collapse ? collapse.getSrc().getDefiningOp<linalg::GenericOp>() : nullptr;
+    return producer && isElementwiseGeneric(producer) && producer->hasOneUse() && collapse->hasOneUse() &&
+           isElementwiseGeneric(operand->getOwner());
+  });
   patterns.add<FoldUnitReshape, WalkUnits>(function.getContext());
   linalg::GenericOp::getCanonicalizationPatterns(patterns, function.getContext());
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, function.getContext());

@@ -67,6 +67,29 @@ int Groups::groupOf(Operation *op) const {
   return it == groupIndex.end() ? none : it->second;
 }
 
+// contraction → its elementwise follower → expand_shape → code that reads it in another order: what a transposed convolution does
+// with its matmul. The last can follow the first if it only moves, which a store does on the way, or finds rows in one piece.
+static bool permutesContraction(tensor::ExpandShapeOp expand) {
+  auto follower = expand.getSrc().getDefiningOp<linalg::GenericOp>();
+  if (!follower || !isElementwiseGeneric(follower) || !follower->hasOneUse() || !expand->hasOneUse())
+    return false;
+  bool follows = llvm::any_of(follower.getDpsInputOperands(), [&](OpOperand *input) {
+    auto contraction = input->get().getDefiningOp<linalg::LinalgOp>();
+    return contraction && linalg::isaContractionOpInterface(contraction) && contraction->hasOneUse() &&
+           follower.getMatchingIndexingMap(input).isIdentity();
+  });
+  OpOperand &use = *expand->use_begin();
+  auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!follows || !reader || !isElementwiseGeneric(reader) || getElementTypeOrSelf(expand.getType()).getIntOrFloatBitWidth() > 16)
+    return false;
+  AffineMap map = reader.getMatchingIndexingMap(&use);
+  unsigned rank = reader.getNumLoops();
+  if (!map.isPermutation() || rank == 0)
+    return false;
+  return isMovement(reader) ||
+         (map.getResult(rank - 1) == getAffineDimExpr(rank - 1, map.getContext()) && reader.getStaticLoopRanges().back() >= 8);
+}
+
 // From the end, so that whether the readers are cloned is known.
 void Groups::decideClones(func::FuncOp main) {
   for (Operation &op : llvm::reverse(main.getBody().front())) {
@@ -78,6 +101,10 @@ void Groups::decideClones(func::FuncOp main) {
       auto reader = dyn_cast<linalg::LinalgOp>(*op.getUsers().begin());
       trivial |= reader && isHeavy(reader);
     }
+    // What is only moved into a concatenation is moved on the way.
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && isMovement(generic) && op.hasOneUse())
+      trivial |= isa<tensor::ConcatOp>(*op.getUsers().begin());
+    trivial |= isa<tensor::ExpandShapeOp>(op) && permutesContraction(cast<tensor::ExpandShapeOp>(op));
     if (op.getNumResults() && isMemoryEffectFree(&op) && (!makesTensor || (trivial && !readByMain)))
       cloned.insert(&op);
   }
@@ -123,6 +150,11 @@ bool Groups::join(Operation *op, int index) {
   for (OpOperand *input : linalgOp.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
     if (!producer || groupOf(producer) != index) {
+      auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(producer);
+      if (group.kind == Kind::Heavy && expand && isCloned(expand) && groupOf(expand.getSrc().getDefiningOp()) == index) {
+        group.rows = ranges;
+        continue;
+      }
       if (llvm::is_contained(sources({input->get()}), index))
         return false; // behind a view, where the elements lie elsewhere
       continue;

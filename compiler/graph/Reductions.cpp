@@ -21,6 +21,18 @@ static Operation *combinerOf(linalg::GenericOp op) {
   return combiner;
 }
 
+// Rows that fit local memory stay whole: softmax and the like read them again.
+static bool reducesRows(linalg::GenericOp op) {
+  int64_t row = 1;
+  for (auto [kind, range] : llvm::zip(op.getIteratorTypesArray(), op.getStaticLoopRanges())) {
+    if (linalg::isReductionIterator(kind))
+      row *= range;
+    else if (row > 1)
+      return false;
+  }
+  return row <= 16384 && op.getNumParallelLoops() > 0;
+}
+
 static bool isPlain(linalg::GenericOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }) &&
          !op.hasIndexSemantics();
@@ -37,7 +49,7 @@ static LogicalResult split(linalg::GenericOp op, IRRewriter &rewriter) {
   int64_t iterations = 1;
   for (int64_t range : ranges)
     iterations *= range;
-  if (!result || !combiner || iterations < longReduction || result.getNumElements() > fewResults)
+  if (!result || !combiner || iterations < longReduction || result.getNumElements() > fewResults || reducesRows(op))
     return failure();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   unsigned loop = llvm::find(kinds, utils::IteratorType::reduction) - kinds.begin();

@@ -135,16 +135,13 @@ private:
 
   void emitStore(const Store &store) {
     loc = kernel.getBody().front().getTerminator()->getOperand(store.result).getLoc();
-    auto whole = cast<RankedTensorType>(kernel.getResultTypes()[store.result]);
     AffineExpr offset = builder.getAffineConstantExpr(0);
-    SmallVector<Value> strides(whole.getRank()), lower, upper;
-    int64_t stride = 1;
-    for (int dim = int(whole.getRank()) - 1; dim >= 0; --dim) {
-      offset = offset + (store.box.offsets[dim] + store.shift[dim]) * stride;
-      strides[dim] = index(stride);
-      stride *= whole.getDimSize(dim);
+    SmallVector<Value> strides, lower, upper;
+    for (auto [each, shift, stride] : llvm::zip(store.box.offsets, store.shift, store.strides)) {
+      offset = offset + (each + shift) * stride;
+      strides.push_back(index(stride));
     }
-    bounds(store.box, SmallVector<int64_t>(whole.getRank(), 0), store.extent, lower, upper);
+    bounds(store.box, SmallVector<int64_t>(store.box.rank(), 0), store.extent, lower, upper);
     Value base = entry->getArgument(kernel.getNumArguments() + store.result);
     dg::StoreOp::create(builder, loc, tile(store.node), base, index(simplifyAffineExpr(offset, programAxes + 1, 0)), strides, lower, upper);
   }

@@ -69,19 +69,39 @@ private:
         each += offset;
       return store(result, insert.getSource(), shift, whole);
     }
-    Store piece{result, {}, {}, shift, SmallVector<int64_t>(shapeOf(value))};
+    // What is only permuted at the end is stored in that order.
+    auto permutation = dyn_cast_or_null<linalg::GenericOp>(op);
+    bool permuted = permutation && isPermutation(permutation) && !viewOf(value);
+    Value source = permuted ? permutation.getDpsInputs()[0] : value;
+    unsigned rank = whole.size();
+    AffineMap order =
+        permuted ? permutation.getMatchingIndexingMap(permutation.getDpsInputOperand(0)) : AffineMap::getMultiDimIdentityMap(rank, context);
+    SmallVector<int64_t> strides = rowMajorStrides(whole);
     const Choice &choice = plan.choice;
-    for (size_t dim = 0; dim < whole.size(); ++dim) {
+    Store piece{result, {}, {}, {}, {}, {}};
+    for (unsigned i = 0; i < rank; ++i) {
+      unsigned dim = order.getDimPosition(i);
       bool tiled = dim < choice.axis.size() && choice.axis[dim] >= 0;
+      piece.shift.push_back(shift[dim]);
+      piece.extent.push_back(shapeOf(value)[dim]);
+      piece.strides.push_back(strides[dim]);
       piece.box.offsets.push_back(tiled ? getAffineDimExpr(choice.axis[dim], context) * choice.tile[dim] : constant(0));
-      piece.box.sizes.push_back(tiled ? choice.tile[dim] : piece.extent[dim]);
+      piece.box.sizes.push_back(tiled ? choice.tile[dim] : piece.extent[i]);
     }
-    std::optional<Tile> tile = demand(value, piece.box);
+    std::optional<Tile> tile = demand(source, piece.box);
     if (!tile)
       return false;
     piece.node = *tile;
     plan.stores.push_back(std::move(piece));
     return true;
+  }
+
+  // Nothing but its operand in another order.
+  static bool isPermutation(linalg::GenericOp op) {
+    Operation &yield = op.getBody()->back();
+    return op.getNumReductionLoops() == 0 && op.getNumDpsInputs() == 1 && op.getNumResults() == 1 && &op.getBody()->front() == &yield &&
+           yield.getOperand(0) == op.getBody()->getArgument(0) && op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
+           op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isPermutation();
   }
 
   static bool isPlainInsert(tensor::InsertSliceOp op) {

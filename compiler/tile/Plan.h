@@ -34,12 +34,13 @@ struct Node {
   bool reduced = false;                                 // Compute: runs in the reduction loop; others: inside of it
 };
 
-// A piece of a result: the tile `node` goes to box + shift, clipped to the piece's extent.
+// A piece of a result: the tile `node` goes to box + shift, clipped to the piece's extent. Its dimensions need not lie in the
+// order of the result's: element i is at offset Σ (box + shift + i)_d · strides_d.
 struct Store {
   unsigned result;
   std::pair<int, unsigned> node;
   Box box;
-  llvm::SmallVector<int64_t> shift, extent;
+  llvm::SmallVector<int64_t> shift, extent, strides;
 };
 
 // What the search chooses.

@@ -22,15 +22,18 @@ static int64_t localBytes(RankedTensorType type) {
 
 static int64_t bytes(RankedTensorType type) { return type.getNumElements() * std::max<int64_t>(8, type.getElementTypeBitWidth()) / 8; }
 
-// The longest run of a box that is contiguous in memory, in elements.
-static int64_t contiguousRun(const Node &load) {
+// The run of a box that is contiguous in memory, in elements: dimensions from the innermost stride out, as long as each is whole.
+static int64_t contiguousRun(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < sizes.size(); ++dim)
+    if (sizes[dim] != 1)
+      order.push_back(dim);
+  llvm::sort(order, [&](unsigned a, unsigned b) { return strides[a] < strides[b]; });
   int64_t run = 1;
-  for (int dim = int(load.box.rank()) - 1; dim >= 0; --dim) {
-    if (load.view.strides[dim] != run && load.box.sizes[dim] != 1)
+  for (unsigned dim : order) {
+    if (strides[dim] != run)
       break;
-    run *= load.box.sizes[dim];
-    if (load.box.sizes[dim] != load.view.shape[dim])
-      break;
+    run *= sizes[dim];
   }
   return run;
 }
@@ -96,7 +99,8 @@ Cost costOf(const Plan &plan, const Machine &machine) {
   for (const Node &node : plan.nodes) {
     double times = node.reduced ? double(plan.trips) : 1;
     if (node.kind == Node::Kind::Load) {
-      double cycles = dmaCycles(bytes(node.type), contiguousRun(node), std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
+      double cycles = dmaCycles(bytes(node.type), contiguousRun(node.box.sizes, node.view.strides),
+                                std::max(1u, node.type.getElementTypeBitWidth() / 8), machine);
       double loads = timesLoaded(node, plan, rounds);
       load += cycles * loads / rounds;
       double loaded = double(bytes(node.type)) * filled(node.box, plan) * loads * std::min<double>(programs, machine.device.cores);
@@ -127,7 +131,7 @@ Cost costOf(const Plan &plan, const Machine &machine) {
   }
   for (const Store &each : plan.stores) {
     auto type = plan.nodes[each.node.first].type;
-    int64_t run = type.getShape().empty() ? 1 : type.getShape().back();
+    int64_t run = contiguousRun(each.box.sizes, each.strides);
     store += dmaCycles(bytes(type), run, std::max(1u, type.getElementTypeBitWidth() / 8), machine);
     local += localBytes(type); // a second slot
     moved += double(bytes(type)) * filled(each.box, plan) * double(programs);

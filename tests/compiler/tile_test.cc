@@ -253,6 +253,24 @@ Case concat(int h, int w, int a, int b) {
                                "  %r = tensor.concat dim(3) %x, %y, %x : (" + x + ", " + y + ", " + x + ") -> " + out + "\n  return %r : " + out + "\n}")};
 }
 
+// A matmul whose rows are pixels and whose columns are 2 x 2 of them: the store puts them in their places.
+Case transposedConvolution(int h, int w, int c, int f) {
+  std::string hw = std::to_string(h * w), cols = std::to_string(4 * f);
+  std::string wide = type({1, h, w, 2, 2, f}, "f16"), out = type({1, h, 2, w, 2, f}, "f16"), shape = "[1, " + std::to_string(h) + ", " + std::to_string(w) + ", 2, 2, " + std::to_string(f) + "]";
+  std::string x = "tensor<" + hw + "x" + std::to_string(c) + "xf16>", k = "tensor<" + std::to_string(c) + "x" + cols + "xf16>", acc = "tensor<" + hw + "x" + cols + "xf32>", half = "tensor<" + hw + "x" + cols + "xf16>";
+  std::string six = "[\"parallel\", \"parallel\", \"parallel\", \"parallel\", \"parallel\", \"parallel\"]";
+  return {"transposed_convolution" + std::to_string(f),
+          kernelText("func.func @k(%x: " + x + ", %w: " + k + ") -> " + out + " attributes {dg.kernel} {\n  %zero = arith.constant 0.0 : f32\n" +
+                     "  %e = tensor.empty() : " + acc + "\n  %f = linalg.fill ins(%zero : f32) outs(%e : " + acc + ") -> " + acc + "\n" +
+                     "  %m = linalg.matmul ins(%x, %w : " + x + ", " + k + ") outs(%f : " + acc + ") -> " + acc + "\n  %h = tensor.empty() : " + half + "\n" +
+                     "  %n = linalg.generic {indexing_maps = [#p2, #p2], iterator_types = [\"parallel\", \"parallel\"]} ins(%m : " + acc + ") outs(%h : " + half +
+                     ") {\n  ^bb0(%v: f32, %o: f16):\n    %t = arith.truncf %v : f32 to f16\n    linalg.yield %t : f16\n  } -> " + half + "\n" +
+                     "  %s = tensor.expand_shape %n [[0, 1, 2], [3, 4, 5]] output_shape " + shape + " : " + half + " into " + wide + "\n  %q = tensor.empty() : " + out + "\n" +
+                     "  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d3, d2, d4, d5)>, affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d3, d4, d5)>], iterator_types = " + six +
+                     "} ins(%s : " + wide + ") outs(%q : " + out + ") {\n  ^bb0(%v: f16, %o: f16):\n    linalg.yield %v : f16\n  } -> " + out + "\n  return %y : " + out + "\n}",
+                     maps4)};
+}
+
 // A slice with steps, of what stands behind a reshape; and an index-dependent body.
 const Case slice{"slice", R"(
 #p2 = affine_map<(d0, d1) -> (d0, d1)>
@@ -301,7 +319,8 @@ INSTANTIATE_TEST_SUITE_P(Kernels, TileForm,
                                                           depthwise(19, 23, 48, 5, 1), depthwise(20, 20, 33, 3, 2), maxPool(21, 30, 40),
                                                           matmul(64, 64, 64), matmul(100, 37, 75), matmul(1, 120, 513), batchMatmul(5, 20, 15, 40),
                                                           softmax(40, 97), softmax(3, 2000), globalAverage(2, 12, 9, 70), resize(9, 14, 24),
-                                                          transpose(18, 30, 3), concat(9, 8, 24, 17), slice, computedPad),
+                                                          transpose(18, 30, 3), concat(9, 8, 24, 17), transposedConvolution(12, 20, 24, 8),
+                                                          transposedConvolution(10, 6, 16, 1), slice, computedPad),
                                           testing::Values("tiny", "phone")),
                          [](const auto &info) { return std::get<0>(info.param).name + "_" + std::get<1>(info.param); });
 
@@ -314,6 +333,7 @@ TEST(TileForm, LoopsOverLongReductions) {
   std::string printed;
   llvm::raw_string_ostream(printed) << *tiled;
   EXPECT_NE(printed.find("scf.for"), std::string::npos) << printed;
+  compare(batchMatmul(1, 24, 8192, 40).text, "tiny", 1.0, 1e-4);
 }
 
 TEST(TileForm, RefusesWhatItCannotTile) {
