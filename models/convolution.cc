@@ -135,48 +135,135 @@ Value *convolve(Node &n, Value *x, Value *w, const Window &window, int64_t group
 
 namespace {
 
-// y = (conv(x, w) - mean) / sqrt(var + ε) · scale + bias   →   conv(x, w · a) + ((b - mean) · a + bias),  a = scale / sqrt(var + ε)
-bool fold_batch_normalization(Node &n, Value *&w, Value *&bias) {
-  std::optional<Node> norm = n.sole_consumer("BatchNormalization");
-  if (!norm || norm->integer("training_mode", 0) || !w->known || (bias && !bias->known) || !is_float(w->type))
+// What a convolution's result goes through before anything else reads it, as long as it is linear and known: y = c · scale + shift.
+//   batch normalisation: scale = s / sqrt(var + ε), shift = b - mean · scale          Add of a constant a channel: shift
+struct Affine {
+  std::vector<double> scale, shift;  // one a channel
+  std::vector<Node> absorbed;
+};
+
+// One value a channel: a scalar, or [C, 1, 1] and the like.
+bool is_per_channel(const Value &v, int64_t channels, int64_t rank) {
+  if (!v.known || v.rank() > rank)
     return false;
-  for (size_t i = 1; i < 5; ++i)
-    if (!norm->has(i) || !(*norm)[i]->known || (*norm)[i]->elements() != w->shape[0])
+  for (int64_t d = 0; d < v.rank(); ++d)
+    if (v.shape[d] != 1 && (d != v.rank() - (rank - 1) || v.shape[d] != channels))
       return false;
-  double epsilon = norm->real("epsilon", 1e-5f);
-  Tensor scaled = *w->known, shift(w->type, {w->shape[0]});
-  int64_t each = w->elements() / w->shape[0];
-  for (int64_t m = 0; m < w->shape[0]; ++m) {
-    double a = real_at(*(*norm)[1]->known, m) / std::sqrt(real_at(*(*norm)[4]->known, m) + epsilon);
-    for (int64_t i = m * each; i < (m + 1) * each; ++i)
-      set_real(scaled, i, real_at(scaled, i) * a);
-    set_real(shift, m, ((bias ? real_at(*bias->known, m) : 0) - real_at(*(*norm)[3]->known, m)) * a + real_at(*(*norm)[2]->known, m));
-  }
-  w = n.e.known(std::move(scaled));
-  bias = n.e.known(std::move(shift));
   return true;
 }
 
-Value *with_bias(Emitter &e, Value *sum, Value *bias, ElementType type) {
-  if (!bias)
+bool absorb_one(Affine &affine, Node &next, int64_t channels, int64_t rank) {
+  if (next.op == "BatchNormalization" && !next.integer("training_mode", 0)) {
+    for (size_t i = 1; i < 5; ++i)
+      if (!next.has(i) || !next[i]->known || next[i]->elements() != channels)
+        return false;
+    double epsilon = next.real("epsilon", 1e-5f);
+    for (int64_t c = 0; c < channels; ++c) {
+      double a = real_at(*next[1]->known, c) / std::sqrt(real_at(*next[4]->known, c) + epsilon);
+      affine.scale[c] *= a;
+      affine.shift[c] = (affine.shift[c] - real_at(*next[3]->known, c)) * a + real_at(*next[2]->known, c);
+    }
+    return true;
+  }
+  if ((next.op != "Add" && next.op != "Mul") || next.opset < 7)
+    return false;
+  for (Value *other : next.inputs())
+    if (other->known && is_per_channel(*other, channels, rank)) {
+      for (int64_t c = 0; c < channels; ++c) {
+        double v = real_at(*other->known, other->elements() == 1 ? 0 : c);
+        if (next.op == "Mul")
+          affine.scale[c] *= v, affine.shift[c] *= v;
+        else
+          affine.shift[c] += v;
+      }
+      return true;
+    }
+  return false;
+}
+
+Affine absorb_affine(Node &n, Value *bias, int64_t channels, int64_t rank) {
+  Affine affine{std::vector<double>(channels, 1), std::vector<double>(channels, 0), {}};
+  for (int64_t c = 0; bias && c < channels; ++c)
+    affine.shift[c] = real_at(*bias->known, c);
+  for (;;) {
+    Node &last = affine.absorbed.empty() ? n : affine.absorbed.back();
+    std::optional<Node> next = last.sole_consumer();
+    if (!next)
+      break;
+    // Its input is not computed yet; whoever asks for it here gets a stand-in.
+    last.set(0, n.e.computed(mlir::Value(), n[0]->type, Shape(rank, 1)));
+    if (!absorb_one(affine, *next, channels, rank))
+      break;
+    affine.absorbed.push_back(*next);
+  }
+  return affine;
+}
+
+// Weights [M, …] or [C, M, …] scaled by channel m. Where that makes a channel so small that 16-bit weights would be subnormal, a power
+// of two stays outside and is given back in `rest`, which is empty if none is: w · a = (w · a · 2^k) · 2^-k.
+Value *scaled(Emitter &e, Value *w, int64_t axis, const std::vector<double> &scale, std::vector<double> &rest) {
+  int64_t inner = row_major_strides(w->shape)[axis], channels = w->shape[axis];
+  Tensor result = *w->known;
+  std::vector<double> largest(channels, 0), factor = scale;
+  for (int64_t i = 0, count = w->elements(); i < count; ++i)
+    largest[i / inner % channels] = std::max(largest[i / inner % channels], std::fabs(real_at(result, i) * scale[i / inner % channels]));
+  rest.assign(channels, 1);
+  for (int64_t c = 0; c < channels; ++c)
+    if (largest[c] > 0 && largest[c] < std::ldexp(1.0, -10)) {
+      rest[c] = std::ldexp(1.0, std::ilogb(largest[c]));
+      factor[c] /= rest[c];
+    }
+  if (llvm::all_of(rest, [](double r) { return r == 1; }))
+    rest.clear();
+  if (llvm::all_of(factor, [](double a) { return a == 1; }))
+    return w;
+  for (int64_t i = 0, count = w->elements(); i < count; ++i)
+    set_real(result, i, real_at(result, i) * factor[i / inner % channels]);
+  return e.known(std::move(result));
+}
+
+// sum · rest + bias, as `type`; both per channel, and either may be absent.
+Value *with_bias(Emitter &e, Value *sum, Value *rest, Value *bias, ElementType type) {
+  std::vector<Value *> inputs{sum};
+  if (rest)
+    inputs.push_back(rest);
+  if (bias)
+    inputs.push_back(bias);
+  if (inputs.size() == 1)
     return e.convert(sum, type);
-  return e.elementwise({sum, per_channel(e, bias, sum->rank())}, type, [](ArrayRef<Scalar> s) { return s[0] + s[1]; });
+  return e.elementwise(inputs, type, [&](ArrayRef<Scalar> s) {
+    Scalar y = rest ? s[0] * s[1] : s[0];
+    return bias ? y + s.back() : y;
+  });
+}
+
+// Sets the output of the last absorbed node, or n's own.
+void finish(Node &n, Affine &affine, Value *result) {
+  n.set(0, result);  // with absorbed nodes nobody else reads it
+  for (Node &node : affine.absorbed) {
+    node.set(0, result);
+    n.absorb(node);
+  }
 }
 
 void import_conv(Node &n) {
   Value *x = n[0], *w = n[1], *bias = n.optional(2);
   if (w->rank() != x->rank() || x->rank() < 3)
     n.invalid("input {} and weights {} must have the same rank of 3 or more", shape_text(x->shape), shape_text(w->shape));
-  bool folded = fold_batch_normalization(n, w, bias);
+  int64_t channels = w->shape[0];
   Window window = window_of(n, x->shape, std::vector<int64_t>(w->shape.begin() + 2, w->shape.end()));
-  Value *sum = convolve(n, x, w, window, n.integer("group", 1), accumulator_for(x->type));
-  Value *result = with_bias(n.e, sum, bias, x->type);
-  if (!folded)
-    return n.set(0, result);
-  Node norm = *n.sole_consumer("BatchNormalization");
-  n.set(0, result);  // read by the absorbed node alone
-  norm.set(0, result);
-  n.absorb(norm);
+  Affine affine;
+  std::vector<double> rest;
+  ElementType accumulator = accumulator_for(x->type);
+  if (w->known && (!bias || bias->known) && is_float(w->type)) {
+    affine = absorb_affine(n, bias, channels, x->rank());
+    w = scaled(n.e, w, 0, affine.scale, rest);
+    if (bias || !affine.absorbed.empty())
+      bias = n.e.known(tensor_of(accumulator, {channels}, affine.shift));
+  }
+  Value *sum = convolve(n, x, w, window, n.integer("group", 1), accumulator);
+  Value *outside = rest.empty() ? nullptr : per_channel(n.e, n.e.known(tensor_of(accumulator, {channels}, rest)), x->rank());
+  finish(n, affine, with_bias(n.e, sum, outside, bias ? per_channel(n.e, bias, x->rank()) : nullptr, x->type));
 }
 
 // The window's place: what each pad takes off the full result of (in-1)·stride + reach.
@@ -212,19 +299,44 @@ Window transposed_window(Node &n, const Shape &x, const Shape &w, std::vector<in
   return window;
 }
 
-// Windows that touch and do not overlap: each input pixel makes its own block of the output.
-//   [N,H,W,C] × [C, kh·kw·M]  →  [N,H,W,kh,kw,M]  →  [N, H·kh, W·kw, M]
-Value *blocks(Emitter &e, Value *x, Value *w, const Shape &result) {
+// Windows that touch and do not overlap: each input pixel makes its own block of the output. What follows element by element is
+// done before the blocks are put in place, where it is part of the product's kernel.
+//   [N,H,W,C] × [C, kh·kw·M] + bias, activation  →  [N,H,W,kh,kw,M]  →  [N, H·kh, W·kw, M]
+void import_blocks(Node &n, Value *x, Value *w, Value *bias, const Shape &result) {
+  Emitter &e = n.e;
   Shape in = stored(e, x->shape);
-  int64_t n = in[0], h = in[1], width = in[2], c = in[3], m = result[1], kh = w->shape[2], kw = w->shape[3];
+  int64_t batch = in[0], h = in[1], width = in[2], c = in[3], m = result[1], kh = w->shape[2], kw = w->shape[3];
   ElementType accumulator = accumulator_for(x->type);
-  mlir::Value rows = e.reshape(e.get(x, Layout::channels_last), {n * h * width, c});
+  Affine affine;
+  std::vector<double> rest;
+  if (w->known && (!bias || bias->known) && is_float(w->type)) {
+    affine = absorb_affine(n, bias, m, 4);
+    w = scaled(e, w, 1, affine.scale, rest);
+    if (bias || !affine.absorbed.empty())
+      bias = e.known(tensor_of(accumulator, {m}, affine.shift));
+  }
+  mlir::Value rows = e.reshape(e.get(x, Layout::channels_last), {batch * h * width, c});
   Value *filter = e.reshape(e.transpose(w, {0, 2, 3, 1}), {c, kh * kw * m});
-  mlir::Value start = e.filled({n * h * width, kh * kw * m}, accumulator, 0);
+  Shape flat{batch * h * width, kh * kw * m};
+  mlir::Value start = e.filled(flat, accumulator, 0);
   SmallVector<mlir::Value> inputs{rows, e.get(filter)};
   mlir::Value product = linalg::MatmulOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start)).getResult(0);
-  product = e.transpose(e.reshape(product, {n, h, width, kh, kw, m}), {0, 1, 3, 2, 4, 5});
-  return e.computed(e.reshape(product, {n, h * kh, width * kw, m}), accumulator, result, Layout::channels_last);
+  auto tiled = [&](Value *vector) { return e.reshape(e.broadcast(e.reshape(vector, {1, m}), {kh * kw, m}), {kh * kw * m}); };
+  Value *outside = rest.empty() ? nullptr : tiled(e.known(tensor_of(accumulator, {m}, rest)));
+  Value *sum = with_bias(e, e.computed(product, accumulator, flat), outside, bias ? tiled(bias) : nullptr, x->type);
+  for (;;) {
+    Node &last = affine.absorbed.empty() ? n : affine.absorbed.back();
+    std::optional<Node> next = last.sole_consumer();
+    bool unary = next && next->input_count() == 1 && llvm::any_of(math_ops(), [&](const OpImporter &entry) { return entry.op == next->op; });
+    if (!unary)
+      break;
+    last.set(0, sum);
+    find_importer(next->op)(*next);
+    sum = next->output(0);
+    affine.absorbed.push_back(*next);
+  }
+  mlir::Value blocks = e.transpose(e.reshape(e.get(sum), {batch, h, width, kh, kw, m}), {0, 1, 3, 2, 4, 5});
+  finish(n, affine, e.computed(e.reshape(blocks, {batch, h * kh, width * kw, m}), x->type, result, Layout::channels_last));
 }
 
 // x with `stride - 1` zeros between neighbours.
@@ -257,7 +369,7 @@ void import_conv_transpose(Node &n) {
   for (int64_t d = 0; d < rank; ++d)
     touching &= window.kernel[d] == window.strides[d] && window.dilations[d] == 1 && !window.before[d] && !window.after[d] && !extra[d];
   if (touching)
-    return n.set(0, with_bias(e, blocks(e, x, w, result), bias, x->type));
+    return import_blocks(n, x, w, bias, result);
 
   // A convolution of stride 1 over the spread input, with the kernel turned round: [C, M/g, k] → [M, C/g, k].
   Shape split = w->shape;
@@ -290,7 +402,8 @@ void import_conv_transpose(Node &n) {
     plain.after.push_back(std::max<int64_t>(high, 0));
   }
   spread_x = e.slice(spread_x, cut_start, std::vector<int64_t>(x->rank(), 1), wide);
-  n.set(0, with_bias(e, convolve(n, spread_x, turned, plain, groups, accumulator_for(x->type)), bias, x->type));
+  Value *sum = convolve(n, spread_x, turned, plain, groups, accumulator_for(x->type));
+  n.set(0, with_bias(e, sum, nullptr, bias ? per_channel(e, bias, x->rank()) : nullptr, x->type));
 }
 
 }  // namespace

@@ -112,15 +112,24 @@ void Node::set(size_t i, Value *value) {
         origin.insert(input);
 }
 
-std::optional<Node> Node::sole_consumer(const char *op) const {
+Value *Node::output(size_t i) const { return graph->find(message->output(int(i))); }
+
+std::optional<Node> Node::sole_consumer() const {
   GraphImporter::Scope &scope = graph->scopes.back();
   auto readers = scope.readers.find(message->output(0));
-  if (readers == scope.readers.end() || readers->second.size() != 1 || scope.outputs.count(message->output(0)))
+  if (readers == scope.readers.end() || readers->second.size() != 1 || !readers->second[0] || scope.outputs.count(message->output(0)))
     return std::nullopt;
-  const onnx::NodeProto *reader = readers->second[0];
-  if (!reader || reader->op_type() != op || reader->input(0) != message->output(0))
-    return std::nullopt;
-  return Node(*graph, *reader, e);
+  for (const std::string &input : readers->second[0]->input()) {
+    Value *value = input.empty() || input == message->output(0) ? nullptr : graph->find(input);
+    if (!input.empty() && input != message->output(0) && !(value && value->known))
+      return std::nullopt;
+  }
+  return Node(*graph, *readers->second[0], e);
+}
+
+std::optional<Node> Node::sole_consumer(std::string_view op) const {
+  std::optional<Node> consumer = sole_consumer();
+  return consumer && consumer->op == op ? consumer : std::nullopt;
 }
 
 void Node::absorb(Node &consumer) { graph->scopes.back().done.insert(consumer.message); }

@@ -41,9 +41,11 @@ class Node {
   size_t output_count() const;
   bool wants(size_t i) const;
   void set(size_t i, Value *value);
+  Value *output(size_t i) const;            // as set
 
-  // The node that alone reads output 0, if it is of this op: so that it can be done here too.
-  std::optional<Node> sole_consumer(const char *op) const;
+  // The node that alone reads output 0, and nothing else that is not known: so that it can be done here too.
+  std::optional<Node> sole_consumer() const;
+  std::optional<Node> sole_consumer(std::string_view op) const;
   void absorb(Node &consumer);  // it is done: its outputs are set through it
 
   int64_t axis(int64_t value, int64_t rank) const;  // a negative one counts from the end; error if out of range
