@@ -6,6 +6,7 @@
 #include "examples/ocr/reading.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <dougong.hpp>
 #include <unistd.h>
@@ -37,11 +38,14 @@ void save(const ocr::Picture &picture, const std::string &path) {
     throw std::runtime_error("cannot write '" + path + "'");
 }
 
-// A line on stderr that is rewritten on a terminal, and left out elsewhere unless it is news.
+// A line on stderr that is rewritten on a terminal; elsewhere one every two seconds.
 void progress(const std::string &now) {
-  static std::string last;
-  if (now == last) return;
-  std::fprintf(stderr, isatty(2) ? "\r\033[K%s" : "%s\n", (last = now).c_str());
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point last = Clock::now();
+  bool terminal = isatty(2);
+  if (!terminal && Clock::now() - last < std::chrono::seconds(2)) return;
+  last = Clock::now();
+  std::fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", now.c_str());
 }
 
 dougong::Session open(const Options &options, const std::string &file) {

@@ -10,7 +10,7 @@ using models::OperatorDifference;
 namespace {
 
 void print_text(std::vector<OperatorDifference> lines, size_t shown) {
-  std::stable_sort(lines.begin(), lines.end(), [](const auto &a, const auto &b) { return a.roundings > b.roundings; });
+  std::sort(lines.begin(), lines.end(), [](const auto &a, const auto &b) { return a.roundings > b.roundings; });
   fmt::print("{:<44} {:>10} {:>12} {:>12} {:>10}\n", "operator", "elements", "largest", "difference", "roundings");
   for (const OperatorDifference &line : std::span(lines).first(std::min(shown, lines.size())))
     fmt::print("{:<44} {:>10} {:>12.4g} {:>12.4g} {:>10.2f}\n", line.name.substr(0, 44), line.elements, line.largest, line.difference, line.roundings);
