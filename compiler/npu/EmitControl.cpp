@@ -104,11 +104,11 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
   for (Value operand : op->getOperands()) {
     operands.push_back(scalar(operand));
     if (!operands.back())
-      return op->emitError("is not supported on the NPU: it takes a tile and is neither a linalg nor a tensor operation it knows");
+      return op->emitOpError("is not supported on the NPU: it takes a tile and is neither a linalg nor a tensor operation it knows");
   }
   llvm::Value *value = emitElementwise(builder, op, operands);
   if (!value)
-    return op->emitError("is not supported on the NPU for ") << (op->getNumResults() ? op->getResult(0).getType() : Type());
+    return op->emitOpError("is not supported on the NPU for ") << (op->getNumResults() ? op->getResult(0).getType() : Type());
   scalars[op->getResult(0)] = value;
   return success();
 }

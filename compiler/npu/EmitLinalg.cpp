@@ -92,6 +92,8 @@ LogicalResult VectorCode::findOperands() {
   for (OpOperand &use : op->getOpOperands()) {
     Operand operand;
     operand.element = getElementTypeOrSelf(use.get().getType());
+    if (!elementType(operand.element, e.context))
+      return op.emitOpError("computes with elements of type ") << operand.element << ", which the NPU can only load, store and multiply in contractions";
     bool read = op.payloadUsesValueFromOperand(&use);
     if (read) {
       operand.splat = e.scalar(use.get());
@@ -456,13 +458,13 @@ FailureOr<llvm::Value *> VectorCode::one(Operation &inner, llvm::DenseMap<Value,
   for (Value operand : inner.getOperands()) {
     in.push_back(lookup(operand));
     if (!in.back()) {
-      inner.emitError("is not supported on the NPU inside ") << op->getName() << ": an operand has no scalar value";
+      inner.emitOpError("is not supported on the NPU inside ") << op->getName() << ": an operand has no scalar value";
       return failure();
     }
   }
   llvm::Value *value = emitElementwise(b, &inner, in);
   if (!value) {
-    inner.emitError("is not supported on the NPU") << (inner.getNumResults() ? " for " : "");
+    inner.emitOpError("is not supported on the NPU") << " for " << (inner.getNumResults() ? inner.getResult(0).getType() : Type());
     return failure();
   }
   return value;

@@ -79,7 +79,7 @@ LogicalResult KernelEmitter::emitExtractSlice(tensor::ExtractSliceOp op) {
     return failure();
   for (OpFoldResult stride : op.getMixedStrides())
     if (!getConstantIntValue(stride))
-      return op.emitError("is not supported on the NPU: a slice's strides must be constants");
+      return op.emitOpError("is not supported on the NPU: a slice's strides must be constants");
   tiles[op.getResult()] = dropUnits(part(*source, op.getMixedOffsets(), op.getStaticSizes(), op.getMixedStrides()), op.getType().getShape());
   return success();
 }
@@ -100,7 +100,7 @@ LogicalResult KernelEmitter::emitInsertSlice(tensor::InsertSliceOp op) {
   }
   for (OpFoldResult stride : op.getMixedStrides())
     if (!getConstantIntValue(stride))
-      return op.emitError("is not supported on the NPU: a slice's strides must be constants");
+      return op.emitOpError("is not supported on the NPU: a slice's strides must be constants");
   Tile place = dropUnits(part(*home, op.getMixedOffsets(), op.getStaticSizes(), op.getMixedStrides()), op.getSourceType().getShape());
   if (llvm::Value *element = scalar(op.getSource())) {
     fillTile(place, element);
@@ -168,12 +168,12 @@ LogicalResult KernelEmitter::emitReshape(Operation *op) {
 LogicalResult KernelEmitter::emitPad(tensor::PadOp op) {
   Value value = op.getConstantPaddingValue();
   if (!value)
-    return op.emitError("is not supported on the NPU: padding must be one value");
+    return op.emitOpError("is not supported on the NPU: padding must be one value");
   llvm::Value *element = scalar(value);
   if (!element) {
     Attribute constant;
     if (!matchPattern(value, m_Constant(&constant)))
-      return op.emitError("is not supported on the NPU: padding with a value computed inside the operation");
+      return op.emitOpError("is not supported on the NPU: padding with a value computed inside the operation");
     element = emitConstant(constant, context);
   }
   std::optional<Tile> source = tileOf(op.getSource(), op);
@@ -186,7 +186,7 @@ LogicalResult KernelEmitter::emitPad(tensor::PadOp op) {
   for (int64_t d = 0; d < type.getRank(); ++d) {
     std::optional<int64_t> before = getConstantIntValue(op.getMixedLowPad()[d]);
     if (!before)
-      return op.emitError("is not supported on the NPU: padding must be constant");
+      return op.emitOpError("is not supported on the NPU: padding must be constant");
     int64_t inside = source->shape[d], size = type.getDimSize(d);
     from = builder.CreateSub(from, i64(*before * source->strides[d]));
     if (size == 1 && inside == 1)

@@ -72,6 +72,7 @@ private:
   };
 
   // EmitKernel.cpp: the function around the body, buffers, tickets.
+  mlir::LogicalResult checkTypes();
   void declareInstructions();
   void splitSections();
   bool isFree(mlir::Operation *op);

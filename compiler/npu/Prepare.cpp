@@ -43,7 +43,7 @@ LogicalResult decompose(ModuleOp module) {
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
     if (failed(parts))
-      return op->emitError("cannot be taken apart for the NPU");
+      return op->emitOpError("cannot be taken apart for the NPU");
     rewriter.replaceOp(op, *parts);
   }
   SmallVector<linalg::LinalgOp> named;
@@ -54,7 +54,7 @@ LogicalResult decompose(ModuleOp module) {
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      return op->emitError("has no form as loops for the NPU");
+      return op->emitOpError("has no form as loops for the NPU");
   }
   return success();
 }

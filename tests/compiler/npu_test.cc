@@ -244,5 +244,107 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Npu, testing::ValuesIn(kernelTexts()), [](cons
   return name;
 });
 
+//===-- Diagnostics -------------------------------------------------------===//
+
+// What the compiler says of a kernel that it refuses; empty if it takes it.
+std::string refusal(const std::string &text, const char *machine = "phone") {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  registerKernelDialects(context);
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  if (!module)
+    return "the test's text is not valid";
+  llvm::LLVMContext llvmContext;
+  llvm::Module ir("test", llvmContext);
+  auto compiled = npu::emitForNpu(*module, Machine::load(machine), ir);
+  return compiled ? "" : llvm::toString(compiled.takeError());
+}
+
+std::string inTileForm(const std::string &arguments, const std::string &body) {
+  return "func.func @k(" + arguments + ") attributes {dg.kernel, dg.grid = array<i64: 1, 1, 1>} {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n" +
+         body + "  return\n}\n";
+}
+
+void expectSaid(const std::string &said, const std::vector<const char *> &parts) {
+  for (const char *part : parts)
+    EXPECT_NE(said.find(part), std::string::npos) << "'" << part << "' is missing in: " << said;
+}
+
+TEST(NpuDiagnostics, TooMuchLocalMemoryNamesWhatFillsIt) {
+  std::string text = inTileForm("%x: memref<?xf32>, %y: memref<?xf32>", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xf32> -> tensor<200000xf32>
+  %d = math.exp %t : tensor<200000xf32>
+  %e = arith.divf %d, %t : tensor<200000xf32>
+  dg.store %e, %y[%c0] strides [%c1] : tensor<200000xf32> -> memref<?xf32>
+)");
+  expectSaid(refusal(text), {"kernel 'k' needs", "bytes more local memory than a core of 'phone' has (1032192)", "make its blocks smaller",
+                             "800128 bytes: loaded tile, 200000xf32", "800128 bytes: computed tile, 200000xf32"});
+  EXPECT_EQ(refusal(text, "server"), "");
+}
+
+TEST(NpuDiagnostics, TooManyAccumulators) {
+  std::string text = inTileForm("%x: memref<?xf16>, %y: memref<?xf32>", R"(
+  %z = arith.constant 0.0 : f32
+  %t = dg.load %x[%c0] strides [%c1, %c1] : memref<?xf16> -> tensor<512x16xf16>
+  %u = dg.load %x[%c0] strides [%c1, %c1] : memref<?xf16> -> tensor<16x256xf16>
+  %e = tensor.empty() : tensor<512x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+  %m = linalg.matmul ins(%t, %u : tensor<512x16xf16>, tensor<16x256xf16>) outs(%f : tensor<512x256xf32>) -> tensor<512x256xf32>
+  %h = arith.truncf %m : tensor<512x256xf32> to tensor<512x256xf16>
+  dg.store %h, %x[%c0] strides [%c1, %c1] : tensor<512x256xf16> -> memref<?xf16>
+)");
+  expectSaid(refusal(text), {"accumulator memory than a core of 'phone' has (262144)", "524288 bytes: accumulators, 512x256xf32"});
+}
+
+TEST(NpuDiagnostics, AnArgumentWithoutRegister) {
+  expectSaid(refusal(inTileForm("%x: memref<?xf32>, %c: complex<f32>", "")), {"argument 1 has the type 'complex<f32>', which the NPU has no register for"});
+}
+
+TEST(NpuDiagnostics, AnOperationThatTheVectorUnitLacks) {
+  std::string text = inTileForm("%x: memref<?xf64>", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xf64> -> tensor<64xf64>
+  %d = math.log2 %t : tensor<64xf64>
+  dg.store %d, %x[%c0] strides [%c1] : tensor<64xf64> -> memref<?xf64>
+)");
+  expectSaid(refusal(text), {"'math.log2' op is not supported on the NPU for 'f64'"});
+}
+
+TEST(NpuDiagnostics, PaddingThatDependsOnThePlace) {
+  std::string text = inTileForm("%x: memref<?xf32>", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xf32> -> tensor<60xf32>
+  %p = tensor.pad %t low[2] high[2] {
+  ^bb0(%i: index):
+    %n = arith.index_cast %i : index to i32
+    %v = arith.sitofp %n : i32 to f32
+    tensor.yield %v : f32
+  } : tensor<60xf32> to tensor<64xf32>
+  dg.store %p, %x[%c0] strides [%c1] : tensor<64xf32> -> memref<?xf32>
+)");
+  expectSaid(refusal(text), {"'tensor.pad' op is not supported on the NPU: padding must be one value"});
+}
+
+TEST(NpuDiagnostics, ElementsThatNothingComputes) {
+  std::string copy = inTileForm("%x: memref<?xcomplex<f32>>", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xcomplex<f32>> -> tensor<8xcomplex<f32>>
+  dg.store %t, %x[%c0] strides [%c1] : tensor<8xcomplex<f32>> -> memref<?xcomplex<f32>>
+)");
+  expectSaid(refusal(copy), {"'dg.load' op has elements of type 'complex<f32>'; the NPU knows integers and floats of up to 64 bits"});
+  std::string small = inTileForm("%x: memref<?xf8E4M3FN>", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xf8E4M3FN> -> tensor<8xf8E4M3FN>
+  %n = arith.negf %t : tensor<8xf8E4M3FN>
+  dg.store %n, %x[%c0] strides [%c1] : tensor<8xf8E4M3FN> -> memref<?xf8E4M3FN>
+)");
+  expectSaid(refusal(small), {"'linalg.generic' op computes with elements of type 'f8E4M3FN', which the NPU can only load, store and multiply in contractions"});
+}
+
+TEST(NpuDiagnostics, ASliceWithComputedSteps) {
+  std::string text = inTileForm("%x: memref<?xf32>, %s: index", R"(
+  %t = dg.load %x[%c0] strides [%c1] : memref<?xf32> -> tensor<64xf32>
+  %p = tensor.extract_slice %t[0] [8] [%s] : tensor<64xf32> to tensor<8xf32>
+  dg.store %p, %x[%c0] strides [%c1] : tensor<8xf32> -> memref<?xf32>
+)");
+  expectSaid(refusal(text), {"'tensor.extract_slice' op is not supported on the NPU: a slice's strides must be constants"});
+}
+
 }  // namespace
 }  // namespace dougong
