@@ -26,7 +26,7 @@ class Devices {
 
   llvm::Expected<std::shared_ptr<Device>> npu() {
     if (!opened_npu) {
-      auto device = Device::open(fmt::format("npu:{}{}{}{}", options.machine, options.timing ? ",timing" : "", options.cores ? fmt::format(",cores={}", options.cores) : "",
+      auto device = Device::open(fmt::format("npu:{}{}{}{}{}", options.machine, options.timing ? ",timing" : "", options.check_races ? ",check-races" : "", options.cores ? fmt::format(",cores={}", options.cores) : "",
                                               options.trace.empty() ? "" : ",trace=" + options.trace));
       if (!device)
         return device.takeError();

@@ -90,7 +90,7 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
   if (kind == "npu") {
     NpuOptions options;
     std::string_view part = rest.substr(0, rest.find(','));
-    if (!part.empty() && part != "timing" && !part.starts_with("cores=") && !part.starts_with("trace=")) {
+    if (!part.empty() && part != "timing" && part != "check-races" && !part.starts_with("cores=") && !part.starts_with("trace=")) {
       options.machine = part;
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     }
@@ -103,16 +103,18 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
       if (part == "timing")
         options.timing = true;
+      else if (part == "check-races")
+        options.check_races = true;
       else if (auto cores = part.starts_with("cores=") ? whole_number(part.substr(6)) : std::nullopt)
         options.cores = *cores;
       else
-        return fail(Status::Invalid, "device '{}': '{}' is no option of an NPU; options are 'timing', 'cores=N' and 'trace=FILE'", spec, part);
+        return fail(Status::Invalid, "device '{}': '{}' is no option of an NPU; options are 'timing', 'check-races', 'cores=N' and 'trace=FILE'", spec, part);
     }
     if (!options.trace.empty() && !options.timing)
       return fail(Status::Invalid, "device '{}': a trace shows times, so it needs 'timing'", spec);
     return open_npu_device(options);
   }
-  return fail(Status::Invalid, "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,cores=N] and null", spec);
+  return fail(Status::Invalid, "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,cores=N] and null", spec);
 }
 
 }  // namespace dougong

@@ -7,6 +7,7 @@ namespace dougong {
 struct NpuOptions {
   std::string machine = "phone";
   bool timing = false;
+  bool check_races = false;  // find accesses to on-chip memory that no wait orders: a launch with one fails
   int cores = 0;  // 0: as many as the machine has
   std::string trace;  // a file for a timeline of cores and engines (Perfetto reads it); needs timing
 };

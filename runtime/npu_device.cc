@@ -17,6 +17,7 @@ constexpr uint64_t launch_block_slots = 512;
 sim::Options model_options(const NpuOptions &options) {
   sim::Options out;
   out.timing = options.timing;
+  out.check_races = options.check_races;
   out.cores = options.cores;
   out.trace_file = options.trace;
   return out;

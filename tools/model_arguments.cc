@@ -9,6 +9,7 @@ void add_session_options(CLI::App &app, models::SessionOptions &options) {
   app.add_option("--device", options.device, "npu, cpu, or auto: whichever suits each operator")->check(CLI::IsMember({"npu", "cpu", "auto"}))->capture_default_str();
   app.add_option("--machine", options.machine, "the NPU's machine: a name that `dougong devices` lists, or a file")->capture_default_str();
   app.add_flag("--timing", options.timing, "the NPU's model keeps time: cycles, stalls, energy");
+  app.add_flag("--check-races", options.check_races, "the NPU's model finds accesses to on-chip memory that no wait orders (slower)");
   app.add_option("--cores", options.cores, "cores of the NPU to use")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "threads of the CPU to use")->check(CLI::Range(1, 1024));
   app.add_flag("!--no-cache", options.cache, "compile anew, and leave nothing in the cache");
