@@ -5,12 +5,14 @@
     outputs = session.run({"x": array})       # name -> numpy array, both ways
     print(session.report())
 """
+import contextlib as _contextlib
 import json as _json
 
 import numpy as _np
 
 from . import _dougong
 from ._dougong import Error
+from .progress import Progress
 
 __version__ = _dougong.version
 __all__ = ["Device", "Error", "Port", "Session", "cdiv", "jit", "load"]
@@ -50,7 +52,9 @@ class Session:
     """A model on its devices. Made by `load`."""
 
     def __init__(self, path, device, machine, timing, cores, threads, cache, progress):
-        self._native = _dougong.Session(str(path), device, machine, timing, cores, threads, cache, progress)
+        self._work = progress if isinstance(progress, Progress) else _contextlib.nullcontext()
+        with self._work:
+            self._native = _dougong.Session(str(path), device, machine, timing, cores, threads, cache, progress)
         self.inputs = [Port(*port) for port in self._native.inputs()]
         self.outputs = [Port(*port) for port in self._native.outputs()]
 
@@ -58,12 +62,15 @@ class Session:
         """Runs the model. `inputs`: name -> array (anything numpy.asarray takes, of the input's type and shape); returns name -> numpy array.
         bfloat16 is float32 on this side. Raises Error, which names the input and says what is allowed."""
         types = {port.name: port.type for port in self.inputs}
-        results = self._native.run({name: _as_argument(name, value, types.get(name)) for name, value in inputs.items()})
+        arguments = {name: _as_argument(name, value, types.get(name)) for name, value in inputs.items()}
+        with self._work:
+            results = self._native.run(arguments)
         return {port.name: _as_result(*results[port.name]) for port in self.outputs}
 
     def prepare(self, shapes):
         """Compiles for these input shapes (name -> shape) ahead of the first run."""
-        self._native.prepare({name: [int(extent) for extent in shape] for name, shape in shapes.items()})
+        with self._work:
+            self._native.prepare({name: [int(extent) for extent in shape] for name, shape in shapes.items()})
 
     def property(self, name):
         """A property the ONNX file carries, "" if it has none of that name."""
@@ -79,12 +86,14 @@ class Session:
         self._native.save(str(path))
 
 
-def load(path, device="npu", machine="phone", timing=False, cores=0, threads=0, cache=True, progress=None):
+def load(path, device="npu", machine="phone", timing=False, cores=0, threads=0, cache=True, progress=True):
     """Opens an ONNX model or a .dgx.
 
     device: "npu", "cpu", or "auto" (whichever suits each operator); machine: the NPU's, a shipped name or a file; timing: the NPU's
     model keeps time; cores, threads: how many of the NPU's cores and the CPU's threads to use (0: all); cache: keep compiled models
-    on disk; progress: called with a line of text while something takes time."""
+    on disk; progress: True shows on stderr what takes over two seconds, None nothing, and a function is called with a line of text."""
+    if progress is True or progress is False:
+        progress = Progress() if progress else None
     return Session(path, device, machine, timing, cores, threads, cache, progress)
 
 
