@@ -111,11 +111,12 @@ def odd_rounds(size: int, tile: dict, cores: int) -> np.ndarray:
     return odd
 
 
-def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16, **options) -> Launch:
+def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16, cores: int = 0, timing: bool = True, **options) -> Launch:
     """size^3, int8 to int8 with a scale and bias a column, or bf16 to bf16. Compares `sampled_rows` whole rows with the reference."""
     chance = np.random.default_rng(2)
     tile = TILES[machine_name] | options
     width = 1 if kind == "int8" else 2
+    assert size % tile["tile_m"] == size % tile["tile_n"] == size % tile["block_k"][width] == 0, f"{size} is not a multiple of the tile {tile}"
     if kind == "int8":
         a, b = (chance.integers(-128, 128, (size, size), np.int8) for _ in range(2))
         scale = chance.uniform(0.5, 1.5, size).astype(np.float32) / np.float32(200 * np.sqrt(size))
@@ -126,7 +127,7 @@ def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16,
     c = np.zeros((size, size), a.dtype)
     type_number = I8 if kind == "int8" else BF16
     launch = Launch("gemm.c", "gemm", [a, b, c, scale, bias, size, size, size, tile["tile_m"], tile["tile_n"], tile["block_k"][width], tile["piece"], tile["acc_slots"],
-                                       tile["group"], tile["serpentine"], type_number, type_number], machine_name)
+                                       tile["group"], tile["serpentine"], type_number, type_number], machine_name, cores, timing)
     got = launch.result(2, c)
     rows = np.sort(chance.choice(size, sampled_rows, replace=False))
     if kind == "int8":
@@ -137,11 +138,11 @@ def gemm(machine_name: str, kind: str, size: int = 4096, sampled_rows: int = 16,
         sums = summed(a[rows], b, ascending)
         if tile["serpentine"]:
             backwards = summed(a[rows], b, ascending.reshape(-1, block)[::-1].ravel())
-            odd = odd_rounds(size, tile, machine(machine_name)["device"]["cores"])[rows // tile["tile_m"]].repeat(tile["tile_n"], axis=1)
+            odd = odd_rounds(size, tile, cores or machine(machine_name)["device"]["cores"])[rows // tile["tile_m"]].repeat(tile["tile_n"], axis=1)
             sums = np.where(odd, backwards, sums)
         wanted = bf16_bits(fused_scale(sums, scale, bias))
     assert np.array_equal(got[rows], wanted), f"{np.count_nonzero(got[rows] != wanted)} of {wanted.size} values differ"
-    launch.share = size**3 / tensor_peak(machine_name, "int8_rate" if kind == "int8" else "bf16_rate") / launch.cycles
+    launch.share = size**3 / tensor_peak(machine_name, "int8_rate" if kind == "int8" else "bf16_rate", cores) / launch.cycles if timing else 0
     return launch
 
 

@@ -153,6 +153,17 @@ TEST(Tensor, SaysWhatIsWrongWithADescriptor) {
   EXPECT_NE(drained([](auto &c) { c.out = DG_LM_BASE + (1 << 20) - 8; }).find("out reaches"), std::string::npos);
 }
 
+// Where a C compiler puts the structures of commands.h is good enough.
+TEST(Commands, DescriptorsWantTheAlignmentOfTheirType) {
+  BenchCore bench(phone());
+  Core &core = bench.core();
+  std::memset(bench.lm(lm), 0, 512);
+  bench.lm_as<dg_tensor_command>(lm + 4) = dg_tensor_command{};
+  EXPECT_EQ("", bench.trapped([&] { core.issue_tensor(lm + 4); }));
+  EXPECT_NE(bench.trapped([&] { core.issue_tensor(lm + 2); }).find("not aligned to 4 bytes"), std::string::npos);
+  EXPECT_NE(bench.trapped([&] { core.issue_dma(DG_LOAD0, lm + 4); }).find("not aligned to 8 bytes"), std::string::npos);
+}
+
 TEST(Flags, ACommandWaitsInItsQueueUntilTheFlagRises) {
   BenchCore bench(phone());
   Engines &e = bench.engines();
@@ -250,6 +261,15 @@ TEST(Timing, CopiesKeepTheRooflines) {
   uint64_t before = bench.shared.timing.total.dram_read;
   for (int i = 180; i < 200; ++i) e.dma(DG_LOAD0, copy(dram + i * 65536, lm, 1, 65536, 0, 0), bench.now);
   EXPECT_EQ(before, bench.shared.timing.total.dram_read);
+}
+
+// A block of 64 columns of a matrix whose rows are 4 KiB apart: 1 MiB in all, of 4 MiB that L2 has, whatever the distance of the rows.
+TEST(Timing, RowsAPowerOfTwoApartDoNotCrowdL2) {
+  BenchCore bench(phone(), timed());
+  bench.shared.memory.map(dram, 32 << 20, "data");
+  for (int pass = 0; pass < 2; ++pass)
+    for (int64_t row = 0; row < 4096; row += 1024) bench.engines().dma(DG_LOAD0, copy(dram + row * 4096, lm, 1024, 256, 4096, 256), bench.now);
+  EXPECT_EQ(4096u * 256, bench.shared.timing.total.dram_read);
 }
 
 TEST(Timing, ShortRowsCostWholeBursts) {
