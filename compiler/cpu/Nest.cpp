@@ -185,9 +185,17 @@ class Nest {
   }
   Value load(Builder &b, const Place &place, Type element, const Point &point) const {
     Value at = plus(b, place.at, offsetOf(place, point));
-    if (place.strides[v] != 1)
+    if (place.strides[v] == 0)
       return memref::LoadOp::create(b, place.flat, ValueRange(at));
     VectorType type = vectorOf(element, point);
+    if (place.strides[v] != 1) {
+      SmallVector<Value> lanes;
+      for (int64_t i = 0; i < point.lanes; ++i)
+        lanes.push_back(memref::LoadOp::create(b, place.flat, ValueRange(plus(b, at, i * place.strides[v]))));
+      if (point.lanes < type.getNumElements())
+        lanes.resize(type.getNumElements(), arith::ConstantOp::create(b, b.getZeroAttr(element)));
+      return vector::FromElementsOp::create(b, type, lanes);
+    }
     if (!underMask(point))
       return vector::LoadOp::create(b, type, place.flat, ValueRange(at));
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
@@ -196,7 +204,10 @@ class Nest {
   void store(Builder &b, const Place &place, const Point &point, Value value) const {
     Value at = plus(b, place.at, offsetOf(place, point));
     value = whole(b, value, point);
-    if (underMask(point))
+    if (place.strides[v] != 1)
+      for (int64_t i = 0; i < point.lanes; ++i)
+        memref::StoreOp::create(b, vector::ExtractOp::create(b, value, i), place.flat, ValueRange(plus(b, at, i * place.strides[v])));
+    else if (underMask(point))
       vector::MaskedStoreOp::create(b, place.flat, ValueRange(at), maskOf(b, point), value);
     else
       vector::StoreOp::create(b, value, place.flat, ValueRange(at));
@@ -218,7 +229,7 @@ class Nest {
         map.map(argument, shape.operands[o].value);
       } else if (!argument.use_empty()) {
         const Place &place = state.places[o];
-        Value &value = loads[{o, offsetOf(place, point), place.strides[v] == 1 ? point.lanes : 0}];
+        Value &value = loads[{o, offsetOf(place, point), place.strides[v] ? point.lanes : 0}];
         if (!value)
           value = load(b, place, shape.operands[o].element, point);
         map.map(argument, value);

@@ -173,7 +173,14 @@ bool chooseVectorLoop(NestShape &shape) {
   for (size_t i = shape.loops.size(); i-- > 0;)
     if (shape.loops[i].reduction && fits(i, true))
       return shape.vectorLoop = i, shape.horizontal = true, true;
-  return false;
+  if (shape.reduces())
+    return false;
+  // A transposition: along the longest loop that is dense for somebody.
+  for (size_t i = 0; i < shape.loops.size(); ++i)
+    if (llvm::any_of(shape.operands, [&](const NestOperand &operand) { return operand.strides[i] == 1; }) &&
+        (shape.vectorLoop < 0 || shape.loops[i].extent > shape.loops[shape.vectorLoop].extent))
+      shape.vectorLoop = i, shape.strided = true;
+  return shape.strided;
 }
 
 // For lanes to be combined, the body must be `result = combine(accumulator, f(inputs))`, with one known operation.
@@ -275,6 +282,11 @@ void chooseTile(NestShape &shape, const Registers &registers) {
   for (unsigned loop : parallel)
     shape.steps.push_back({loop, 1});
   int64_t vectors = llvm::divideCeil(shape.loops[v].extent, shape.lanes);
+  if (shape.strided) {   // the other loops within: lines that one lane touches are touched by the next iterations
+    shape.vectors = std::min<int64_t>(vectors, 2);
+    shape.steps.insert(shape.steps.begin(), {v, shape.vectors * shape.lanes});
+    return;
+  }
   if (!shape.horizontal) {
     shape.vectors = std::min<int64_t>(vectors, 4);
     shape.steps.push_back({v, shape.vectors * shape.lanes});

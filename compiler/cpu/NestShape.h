@@ -29,7 +29,8 @@ struct NestShape {
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<NestLoop> loops;
   llvm::SmallVector<NestOperand> operands;   // inputs, then outputs
-  int vectorLoop = -1;             // stride 1, or 0, in every operand
+  int vectorLoop = -1;             // stride 1, or 0, in every operand, unless `strided`
+  bool strided = false;            // some operands of an elementwise operation are gathered or scattered lane by lane: a transposition
   bool horizontal = false;         // it is a reduction: lanes are combined at the end
   bool indexed = false;            // the body reads loop indices
   bool exactLanes = false;         // no computing on lanes that do not exist (integer division)

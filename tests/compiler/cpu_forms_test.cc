@@ -186,6 +186,32 @@ TEST(CpuGraph, NearestResizeByAnIndexMapWithDivision) {
     ASSERT_EQ(y[i], x[(i / 4800 / 8 * 25 + i / 24 % 200 / 8) * 24 + i % 24]) << i;
 }
 
+TEST(CpuGraph, TransposesOfAnyOrderAndType) {
+  for (std::array<int, 3> order : {std::array{2, 0, 1}, std::array{0, 2, 1}, std::array{2, 1, 0}, std::array{1, 0, 2}})
+    for (std::string type : {"f32", "i8", "i64"}) {
+      const std::array<int, 3> from = {7, 133, 39};
+      std::string in = "tensor<7x133x39x" + type + ">", out = "tensor<", permutation;
+      for (int i = 0; i < 3; ++i)
+        out += std::to_string(from[order[i]]) + "x", permutation += (i ? ", " : "") + std::to_string(order[i]);
+      out += type + ">";
+      CpuKernel kernel("func.func @t(%x: " + in + ") -> " + out + " attributes {dg.kernel} {\n%e = tensor.empty() : " + out + "\n%r = linalg.transpose ins(%x : " + in +
+                       ") outs(%e : " + out + ") permutation = [" + permutation + "]\nreturn %r : " + out + "\n}");
+      auto check = [&]<typename T>(T) {
+        std::vector<T> x(7 * 133 * 39), y(x.size());
+        for (size_t i = 0; i < x.size(); ++i)
+          x[i] = T(i * 31);
+        kernel(x.data(), y.data());
+        std::array<int, 3> at;
+        size_t i = 0;
+        for (at[order[0]] = 0; at[order[0]] < from[order[0]]; ++at[order[0]])
+          for (at[order[1]] = 0; at[order[1]] < from[order[1]]; ++at[order[1]])
+            for (at[order[2]] = 0; at[order[2]] < from[order[2]]; ++at[order[2]], ++i)
+              ASSERT_EQ(y[i], x[(at[0] * 133 + at[1]) * 39 + at[2]]) << type << " " << permutation << " " << i;
+      };
+      type == "f32" ? check(float()) : type == "i8" ? check(int8_t()) : check(int64_t());
+    }
+}
+
 TEST(CpuGraph, TransposedAndBatchedProducts) {
   CpuKernel transposed(R"(func.func @t(%a: tensor<37x100xf32>, %b: tensor<45x100xf32>) -> tensor<37x45xf32> attributes {dg.kernel} {
       %zero = arith.constant 0.0 : f32
