@@ -68,6 +68,7 @@ static bool parse(int argc, char **argv, Request &request) {
       argument.drop_front(4).split(parts, ',');
       for (StringRef part : parts)
         request.linker.push_back(part.str());
+    } else if (argument == "-lm") { // mathematics is in picolibc's C library
     } else if (argument.starts_with("-l") || argument.starts_with("-L") || argument == "-T") {
       request.linker.push_back(argument.str());
       if (argument == "-T" || argument == "-L" || argument == "-l")
