@@ -4,7 +4,7 @@ Each operation is a function `void f(a, b, c, o)` that loads vectors from three 
 for x86-64. NaNs compare equal to NaNs (the core's are canonical). Approximations (exp2, log2, tanh, exp, log) are compared in ulp instead.
 """
 import os
-import struct
+import random
 import subprocess
 from pathlib import Path
 
@@ -223,6 +223,50 @@ def cases():
     yield case("spills of vectors and masks", "s", "float", text + f"  %r = fadd {f} {acc}, %a")
 
 
+def random_case(seed):
+    """Some 40 random operations on 32 lanes; what NaNs look like inside (their bits) is never looked at."""
+    rng = random.Random(seed)
+    f, i, h, m = "<32 x float>", "<32 x i32>", "<32 x half>", "<32 x i1>"
+    code = {f: "v32f32", i: "v32i32", h: "v32f16"}
+    pool = {f: ["%a", "%b"], i: ["%c", "%k"], h: ["%g"], m: ["%q"]}
+    text = [f"  %a = load {f}, ptr %pa, align 1", f"  %b = load {f}, ptr %pb, align 1", f"  %c = load {i}, ptr %pc, align 1", "  %k1 = getelementptr i8, ptr %pa, i32 256",
+            "  %k2 = getelementptr i8, ptr %pc, i32 128", f"  %k = load {i}, ptr %k2, align 1", f"  %g = load {h}, ptr %k1, align 1", f"  %q = icmp slt {i} %c, %k"]
+    declares = set()
+
+    def pick(t):
+        return rng.choice(pool[t][-6:]) if rng.random() < 0.8 else rng.choice(pool[t])
+
+    def call(result, name, types, operands, extra=""):
+        declares.add(f"declare {result} @llvm.{name}({', '.join(types)}{extra and ', i1'})")
+        return f"call {result} @llvm.{name}({', '.join(f'{t} {o}' for t, o in zip(types, operands))}{extra})"
+
+    for n in range(rng.randrange(25, 60)):
+        t = rng.choice([f, f, f, i, i, h, m])
+        x, y, z = pick(t), pick(t), pick(t)
+        lanes = ", ".join(f"i32 {rng.randrange(64)}" for _ in range(32))
+        if t == m:
+            e = rng.choice([f"{rng.choice(['and', 'or', 'xor'])} {m} {x}, {y}", f"select {m} {z}, {m} {x}, {m} {y}", f"icmp {rng.choice(['ult', 'sge', 'eq', 'ne', 'ule'])} {m} {x}, {y}",
+                            f"shufflevector {m} {x}, {m} {y}, <32 x i32> <{lanes}>", f"icmp {rng.choice(['slt', 'ugt', 'eq', 'sle', 'uge'])} {i} {pick(i)}, {pick(i)}",
+                            f"fcmp {rng.choice(['olt', 'uge', 'one', 'ueq', 'ord', 'une', 'ogt'])} {f} {pick(f)}, {pick(f)}", f"trunc {i} {pick(i)} to {m}", f"fcmp ole {h} {pick(h)}, {pick(h)}"])
+        elif t == i:
+            small = f"splat (i32 {rng.randrange(32)})"
+            e = rng.choice([f"{rng.choice(['add', 'sub', 'mul', 'and', 'or', 'xor'])} {i} {x}, {y}", f"{rng.choice(['shl', 'lshr', 'ashr'])} {i} {x}, {small}", f"select {m} {pick(m)}, {i} {x}, {i} {y}",
+                            call(i, rng.choice(["smin", "umax", "umin", "smax", "uadd.sat", "ssub.sat"]) + ".v32i32", [i, i], [x, y]), call(i, "fptosi.sat.v32i32.v32f32", [f], [pick(f)]),
+                            f"shufflevector {i} {x}, {i} {y}, <32 x i32> <{lanes}>", f"{rng.choice(['sext', 'zext'])} {m} {pick(m)} to {i}", f"add {i} {x}, {small}"])
+        elif t == h:
+            e = rng.choice([f"fptrunc {f} {pick(f)} to {h}", f"{rng.choice(['fadd', 'fmul', 'fsub'])} {h} {x}, {y}", f"select {m} {pick(m)}, {h} {x}, {h} {y}", f"shufflevector {h} {x}, {h} {y}, <32 x i32> <{lanes}>"])
+        else:
+            e = rng.choice([f"{rng.choice(['fadd', 'fsub', 'fmul', 'fdiv'])} {f} {x}, {y}", call(f, "fma.v32f32", [f] * 3, [x, y, z]), call(f, rng.choice(["minimum", "maximum"]) + ".v32f32", [f, f], [x, y]),
+                            f"select {m} {pick(m)}, {f} {x}, {f} {y}", f"fpext {h} {pick(h)} to {f}", f"sitofp {i} {pick(i)} to {f}", f"uitofp {i} {pick(i)} to {f}",
+                            call(f, rng.choice(["floor", "ceil", "trunc", "rint", "fabs", "sqrt"]) + ".v32f32", [f], [x]), f"shufflevector {f} {x}, {f} {y}, <32 x i32> <{lanes}>", f"fneg {f} {x}"])
+        text.append(f"  %v{n} = {e}")
+        pool[t].append(f"%v{n}")
+    # All that is still alive, into one float.
+    text.append(f"  %i1 = xor {i} {pool[i][-1]}, {pool[i][-2]}\n  %i2 = sitofp {i} %i1 to {f}\n  %h1 = fpext {h} {pool[h][-1]} to {f}\n"
+                f"  %s1 = select {m} {pool[m][-1]}, {f} %i2, {f} {pool[f][-2]}\n  %s2 = fadd {f} %s1, %h1\n  %r = fmul {f} %s2, {pool[f][-1]}\n  store {f} %r, ptr %po, align 1\n")
+    return Case(f"random {seed}", "f", "float", 32, "\n".join(text), declares=sorted(declares))
+
+
 def decode(data, element, lanes):
     raw = bytes.fromhex(data)
     body, guard = raw[:-4], raw[-4:]
@@ -258,9 +302,8 @@ def output(command, folder):
     return r.stdout.split("\n")
 
 
-@pytest.mark.parametrize("level", ["-O2", "-O0"])
-def test_vector_code_computes_what_the_host_computes(tmp_path, level):
-    all_cases = list(cases())
+def compare(all_cases, tmp_path, level):
+    """What is wrong, a line a case; empty if nothing is."""
     build(all_cases, tmp_path)
     output([CLANG, "-O1", "-w", "-ffp-contract=off", "-march=x86-64-v3", "--rtlib=compiler-rt", "driver.c", "vectors.ll", "-o", "host", "-lm"], tmp_path)
     output([BIN / "dougong-cc", level, "-w", "driver.c", "vectors.ll", "-mllvm", "-verify-machineinstrs", "-o", "core.elf"], tmp_path)
@@ -277,4 +320,18 @@ def test_vector_code_computes_what_the_host_computes(tmp_path, level):
                 lane = int(np.argmax(bad))
                 wrong.append(f"{c.name}, round {round}: {int(bad.sum())} lanes differ, lane {lane}: host {e[lane]}, core {g[lane]}" if bad.any() else f"{c.name}: writes beyond its result")
                 break
+    return wrong
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_vector_code_computes_what_the_host_computes(tmp_path, level):
+    all_cases = list(cases())
+    wrong = compare(all_cases, tmp_path, level)
     assert not wrong, f"{len(wrong)} of {len(all_cases)} operations\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_random_vector_code_computes_what_the_host_computes(tmp_path, level):
+    all_cases = [random_case(seed) for seed in range(400 if os.environ.get("DOUGONG_LONG") else 60)]
+    wrong = compare(all_cases, tmp_path, level)
+    assert not wrong, f"{len(wrong)} of {len(all_cases)} random functions\n" + "\n".join(wrong)
