@@ -336,15 +336,40 @@ TEST(TileForm, LoopsOverLongReductions) {
   compare(batchMatmul(1, 24, 8192, 40).text, "tiny", 1.0, 1e-4);
 }
 
-TEST(TileForm, RefusesWhatItCannotTile) {
+// What cannot be tiled is refused with the reason, and left as it was: the CPU takes it.
+struct Refusal {
+  std::string name, reason, text;
+};
+void PrintTo(const Refusal &each, std::ostream *stream) { *stream << each.name; }
+
+class Refused : public testing::TestWithParam<Refusal> {};
+TEST_P(Refused, WithTheReason) {
   Context context;
   std::string said;
   ScopedDiagnosticHandler handler(&context.context, [&](Diagnostic &diagnostic) {
     said += diagnostic.str();
     return success();
   });
-  auto module = context.parse(R"(
-    #id = affine_map<(d0) -> (d0)>
+  auto module = context.parse("#id = affine_map<(d0) -> (d0)>\n" + GetParam().text);
+  EXPECT_TRUE(failed(tileKernel(module->lookupSymbol<func::FuncOp>("k"), Machine::load("phone"))));
+  EXPECT_NE(said.find("cannot be tiled for the NPU: " + GetParam().reason), std::string::npos) << said;
+  EXPECT_FALSE(isTileForm(module->lookupSymbol<func::FuncOp>("k")));
+  EXPECT_TRUE(succeeded(verify(*module)));
+}
+
+const std::string negated = R"(
+      %e = tensor.empty() : tensor<64xf32>
+      %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+      ^bb0(%v: f32, %o: f32):
+        %m = arith.negf %v : f32
+        linalg.yield %m : f32
+      } -> tensor<64xf32>
+)";
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, Refused,
+    testing::Values(
+        Refusal{"gather", "it reads elements of a tensor by computed indices", R"(
     func.func @k(%table: tensor<10xf32>, %at: tensor<64xi32>) -> tensor<64xf32> attributes {dg.kernel} {
       %e = tensor.empty() : tensor<64xf32>
       %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%at : tensor<64xi32>) outs(%e : tensor<64xf32>) {
@@ -354,12 +379,22 @@ TEST(TileForm, RefusesWhatItCannotTile) {
         linalg.yield %v : f32
       } -> tensor<64xf32>
       return %y : tensor<64xf32>
-    })");
-  EXPECT_TRUE(failed(tileKernel(module->lookupSymbol<func::FuncOp>("k"), Machine::load("phone"))));
-  EXPECT_NE(said.find("cannot be tiled for the NPU: it reads elements of a tensor by computed indices"), std::string::npos) << said;
-  EXPECT_FALSE(isTileForm(module->lookupSymbol<func::FuncOp>("k")));
-  EXPECT_TRUE(succeeded(verify(*module)));
-}
+    })"},
+        Refusal{"constant", "a constant tensor inside of a kernel", R"(
+    func.func @k() -> tensor<2xf32> attributes {dg.kernel} {
+      %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      return %c : tensor<2xf32>
+    })"},
+        Refusal{"steps", "a slice with steps", "func.func @k(%x: tensor<64xf32>) -> tensor<32xf32> attributes {dg.kernel} {" + negated + R"(
+      %s = tensor.extract_slice %n[0] [32] [2] : tensor<64xf32> to tensor<32xf32>
+      return %s : tensor<32xf32>
+    })"},
+        Refusal{"other_operation", "there is no way to compute a part of tensor.scatter", R"(
+    func.func @k(%x: tensor<4xf32>, %y: tensor<64xf32>, %i: tensor<4x1xindex>) -> tensor<64xf32> attributes {dg.kernel} {
+      %s = tensor.scatter %x into %y[%i] scatter_dims([0]) unique : (tensor<4xf32>, tensor<64xf32>, tensor<4x1xindex>) -> tensor<64xf32>
+      return %s : tensor<64xf32>
+    })"}),
+    [](const auto &info) { return info.param.name; });
 
 TEST(TileForm, RefusesWhatDoesNotFit) {
   Context context;
