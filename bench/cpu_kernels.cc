@@ -26,7 +26,6 @@ class Pool {
           if (stop)
             return;
           work();
-          done.fetch_add(1, std::memory_order_release);
         }
       });
   }
@@ -38,24 +37,25 @@ class Pool {
   }
   void run(CpuKernel::Entry kernel, const dg_launch *block) {
     entry = kernel, launch = block, programs = block->grid[0] * block->grid[1] * block->grid[2];
-    next = 0;
     done = 0;
+    next.store(0, std::memory_order_release);
     round.fetch_add(1, std::memory_order_release);
     work();
-    while (done.load(std::memory_order_acquire) + 1 < count) {
+    while (done.load(std::memory_order_acquire) < programs) {   // a thread that never woke is not waited for
     }
   }
 
  private:
   void work() {
     uint64_t chunk = std::max<uint64_t>(1, programs / (8 * count));
-    for (uint64_t i; (i = next.fetch_add(chunk, std::memory_order_relaxed)) < programs;)
+    for (uint64_t i; (i = next.fetch_add(chunk, std::memory_order_acq_rel)) < programs;) {
       entry(launch, i, std::min(i + chunk, programs), 1);
+      done.fetch_add(std::min(i + chunk, programs) - i, std::memory_order_release);
+    }
   }
   unsigned count;
   std::vector<std::thread> threads;
-  std::atomic<uint64_t> round = 0, next = 0;
-  std::atomic<unsigned> done = 0;
+  std::atomic<uint64_t> round = 0, next = UINT64_MAX / 2, done = 0;
   bool stop = false;
   CpuKernel::Entry entry = nullptr;
   const dg_launch *launch = nullptr;

@@ -571,4 +571,51 @@ TEST(CpuTile, GatherAndScatterUnderMask) {
     EXPECT_EQ(y[i], there ? x[i] + 1 : 3) << i;   // program 0 of 1
   }
 }
+std::string errorOf(const char *text) {
+  try {
+    CpuKernel kernel(text);
+  } catch (const std::runtime_error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CpuDiagnostic, TemporaryWithoutStaticSize) {
+  std::string error = errorOf(R"(func.func @d(%x: memref<?xf32>, %n: index) attributes {dg.kernel} {
+      %c0 = arith.constant 0 : index
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %f = linalg.generic {indexing_maps=[affine_map<(a)->(a)>], iterator_types=["parallel"]} outs(%e : tensor<?xf32>) {
+      ^bb0(%o: f32):
+        %i = linalg.index 0 : index
+        %j = arith.index_cast %i : index to i32
+        %k = arith.sitofp %j : i32 to f32
+        linalg.yield %k : f32
+      } -> tensor<?xf32>
+      %v = tensor.extract %f[%c0] : tensor<?xf32>
+      memref.store %v, %x[%c0] : memref<?xf32>
+      return
+    })");
+  EXPECT_NE(error.find("no static size"), std::string::npos) << error;
+  EXPECT_NE(error.find(":3:"), std::string::npos) << error;   // the line of the text
+}
+
+TEST(CpuTable, SaysWhatAKernelTakesAndDoes) {
+  CpuKernel kernel(R"(func.func @c(%x: tensor<1x10x10x4xf16>, %w: tensor<3x3x4x8xf16>) -> tensor<1x8x8x8xf32> attributes {dg.kernel} {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<1x8x8x8xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+      %r = linalg.conv_2d_nhwc_hwcf {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+        ins(%x, %w : tensor<1x10x10x4xf16>, tensor<3x3x4x8xf16>) outs(%f : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+      return %r : tensor<1x8x8x8xf32>
+    })");
+  const CompiledKernel &line = kernel.compiled.kernels.at(0);
+  EXPECT_EQ(line.name, "c");
+  ASSERT_EQ(line.arguments.size(), 3u);
+  EXPECT_EQ(line.arguments[0].type, "f16");
+  EXPECT_TRUE(line.arguments[1].memory && !line.arguments[1].written);
+  EXPECT_TRUE(line.arguments[2].written);
+  EXPECT_EQ(line.vectorMacs, 8 * 8 * 8 * 36);
+  EXPECT_EQ(line.compulsoryBytes, 400 * 2 + 288 * 2 + 512 * 4);
+  EXPECT_EQ(line.grid, (std::array<int64_t, 3>{1, 1, 1}));   // too little work to share
+}
 }  // namespace
