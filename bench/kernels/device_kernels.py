@@ -56,9 +56,9 @@ class Launch:
         slots = [self.addresses.get(i, a) for i, a in enumerate(arguments)]
         module = self.device.load(image(source, kernel))
         entry = self.device.kernel(module, kernel)
-        started = time.perf_counter()
+        started, began = time.perf_counter(), time.process_time()
         self.device.launch(entry, [self.device.properties["cores"]], slots)
-        self.host_seconds = time.perf_counter() - started
+        self.host_seconds, self.processor_seconds = time.perf_counter() - started, time.process_time() - began
         self.statistics = self.device.statistics
         self.cycles = self.statistics["cycles"]
 
