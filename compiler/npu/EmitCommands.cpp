@@ -434,7 +434,8 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op, const Contract
   std::optional<Tile> residual = denseTileOf(init, op);
   if (!residual)
     return failure();
-  Tile out = newTile(op, 1, op.getLoc(), type, "contraction's result", Filled::ByCommand);
+  auto home = wanted.find(result);
+  Tile out = home != wanted.end() ? home->second : newTile(op, 1, op.getLoc(), type, "contraction's result", Filled::ByCommand);
   Type element = type.getElementType();
   if (!element.isF32() && !element.isF16() && !element.isBF16())
     return op.emitError("an integer contraction on the NPU starts from zero; add its start value afterwards");

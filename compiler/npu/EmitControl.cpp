@@ -14,13 +14,11 @@ namespace dougong::npu {
 llvm::Value *KernelEmitter::scalar(Value value) { return scalars.lookup(value); }
 
 LogicalResult KernelEmitter::emitBlock(Block &block) {
-  bool top = hasAhead && block.getParentOp() == source;
+  Operation *loop = block.getParentOp();
+  Section section = sections.lookup(loop == source ? nullptr : loop);
   for (Operation &op : block.without_terminator()) {
     current = &op;
-    bool free = isFree(&op);
-    if (top && !free && aheadOps.contains(&op) != inAhead)
-      continue;
-    if (top && free && inAhead && !dependsOnAhead(&op))
+    if (section != Whole && (isFree(&op) ? section == Ahead && !dependsOnAhead(&op, block) : aheadOps.contains(&op) != (section == Ahead)))
       continue;
     if (failed(emitOperation(&op)))
       return failure();
@@ -253,6 +251,25 @@ LogicalResult KernelEmitter::emitFor(scf::ForOp loop) {
       tiles[argument] = tiles[loop.getResult(index)] = *homes.back();
     }
   }
+  auto finish = [&] {
+    current = loop;
+    for (auto [index, result] : llvm::enumerate(loop.getResults())) {
+      if (inAcc[index])
+        drainPlainly(result, loop);
+      else if (homes[index])
+        tiles[result] = *homes[index];
+    }
+    return success();
+  };
+  for (auto [index, home] : llvm::enumerate(homes))
+    if (home && canOverwrite(loop, index))
+      wanted[loop.getYieldedValues()[index]] = *home;
+  bool insideAhead = llvm::any_of(sections, [](auto &entry) { return entry.second == Ahead; });
+  if (!insideAhead && split(*loop.getBody())) {
+    if (failed(emitForAhead(loop, homes)))
+      return failure();
+    return finish();
+  }
   auto block = [&](const char *name) { return llvm::BasicBlock::Create(context, name, function); };
   llvm::BasicBlock *before = builder.GetInsertBlock(), *head = block("for"), *body = block("body"), *exit = block("done");
   llvm::Value *from = scalar(loop.getLowerBound()), *to = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
@@ -287,11 +304,125 @@ LogicalResult KernelEmitter::emitFor(scf::ForOp loop) {
   i->addIncoming(builder.CreateAdd(i, step), builder.GetInsertBlock());
   builder.CreateBr(head);
   builder.SetInsertPoint(exit);
-  current = loop;
-  for (auto [index, result] : llvm::enumerate(loop.getResults()))
-    if (inAcc[index])
-      drainPlainly(result, loop);
+  return finish();
+}
+
+// A loop in two sections, as the loop over programs: what engines do alone for the next iteration, then the rest of this one.
+//
+//   ai = from, t = 0
+//   head:  next slots;  if (ai < to) ahead(ai);  if (t > 0) behind(bi);  leave if ai >= to;  bi = ai, ai += step, ++t
+//
+// Each section has the loop's number and its carried scalars for itself; the one ahead only those that it can follow.
+LogicalResult KernelEmitter::emitForAhead(scf::ForOp loop, ArrayRef<std::optional<Tile>> homes) {
+  auto block = [&](const char *name) { return llvm::BasicBlock::Create(context, name, function); };
+  llvm::BasicBlock *before = builder.GetInsertBlock(), *head = block("for"), *aheadBlock = block("ahead"), *issued = block("issued"),
+                   *behindBlock = block("behind"), *latch = block("latch"), *exit = block("done");
+  llvm::Value *from = scalar(loop.getLowerBound()), *to = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
+  builder.CreateBr(head);
+  builder.SetInsertPoint(head);
+  auto phi = [&](llvm::Value *initial) {
+    llvm::PHINode *node = builder.CreatePHI(initial->getType(), 2);
+    node->addIncoming(initial, before);
+    return node;
+  };
+  llvm::PHINode *count = phi(i64(0)), *aheadNumber = phi(from), *behindNumber = phi(from);
+  SmallVector<llvm::PHINode *> aheadCarried, behindCarried;
+  for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    bool number = !isa<RankedTensorType>(argument.getType());
+    behindCarried.push_back(number ? phi(scalar(loop.getInitArgs()[index])) : nullptr);
+    aheadCarried.push_back(number && evolvesFreely(argument) ? phi(scalar(loop.getInitArgs()[index])) : nullptr);
+  }
+  auto enter = [&](Section section, llvm::Value *number, ArrayRef<llvm::PHINode *> carried) {
+    sections[loop] = section;
+    scalars[loop.getInductionVar()] = number;
+    for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
+      if (value)
+        scalars[argument] = value;
+    forgetWaits();
+  };
+  // What the section yields for each carried scalar, or what it was where the section is skipped.
+  auto leave = [&](ArrayRef<llvm::PHINode *> carried, llvm::BasicBlock *skipped, llvm::BasicBlock *join) {
+    llvm::BasicBlock *end = builder.GetInsertBlock();
+    SmallVector<llvm::Value *> yielded;
+    for (auto [value, next] : llvm::zip(carried, loop.getYieldedValues()))
+      yielded.push_back(value ? scalar(next) : nullptr);
+    builder.CreateBr(join);
+    builder.SetInsertPoint(join);
+    forgetWaits();
+    SmallVector<llvm::Value *> merged;
+    for (auto [value, next] : llvm::zip(carried, yielded)) {
+      if (!value) {
+        merged.push_back(nullptr);
+        continue;
+      }
+      llvm::PHINode *node = builder.CreatePHI(value->getType(), 2);
+      node->addIncoming(next, end);
+      node->addIncoming(value, skipped);
+      merged.push_back(node);
+    }
+    return merged;
+  };
+
+  loops.push_back(loop);
+  nextSlots(loop);
+  llvm::Value *more = loop.getUnsignedCmp() ? builder.CreateICmpULT(aheadNumber, to) : builder.CreateICmpSLT(aheadNumber, to);
+  llvm::BasicBlock *headEnd = builder.GetInsertBlock();
+  builder.CreateCondBr(more, aheadBlock, issued);
+  builder.SetInsertPoint(aheadBlock);
+  enter(Ahead, aheadNumber, aheadCarried);
+  if (failed(emitBlock(*loop.getBody())))
+    return failure();
+  SmallVector<llvm::Value *> aheadNext = leave(aheadCarried, headEnd, issued);
+  builder.CreateCondBr(builder.CreateICmpNE(count, i64(0)), behindBlock, latch);
+  builder.SetInsertPoint(behindBlock);
+  enter(Behind, behindNumber, behindCarried);
+  if (failed(emitBlock(*loop.getBody())))
+    return failure();
+  Operation *yield = loop.getBody()->getTerminator();
+  if (failed(emitYield(yield->getOperands(), homes, yield)))
+    return failure();
+  SmallVector<llvm::Value *> behindNext = leave(behindCarried, issued, latch);
+  loops.pop_back();
+  sections[loop] = Whole;
+
+  count->addIncoming(builder.CreateAdd(count, i64(1)), latch);
+  aheadNumber->addIncoming(builder.CreateAdd(aheadNumber, step), latch);
+  behindNumber->addIncoming(aheadNumber, latch);
+  for (auto [carried, next] : {std::pair(&aheadCarried, &aheadNext), std::pair(&behindCarried, &behindNext)})
+    for (auto [node, value] : llvm::zip(*carried, *next))
+      if (node)
+        node->addIncoming(value, latch);
+  builder.CreateCondBr(more, head, exit);
+  builder.SetInsertPoint(exit);
+  for (auto [result, value] : llvm::zip(loop.getResults(), behindNext))
+    if (value)
+      scalars[result] = value;
   return success();
+}
+
+// May the value a loop yields be computed right in its home? Whoever reads the carried tile does so before, or is the
+// operation itself, element by element.
+bool KernelEmitter::canOverwrite(scf::ForOp loop, unsigned index) {
+  Value carried = loop.getRegionIterArgs()[index], yielded = loop.getYieldedValues()[index];
+  auto op = yielded.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op->getBlock() != loop.getBody() || op->getNumResults() != 1 || llvm::count(loop.getYieldedValues(), yielded) != 1)
+    return false;
+  bool contraction = matchContraction(op).has_value();
+  if (contraction ? isHeldInAccumulators(yielded) : (matchEpilogue(op, [&](Value v) { return isHeldInAccumulators(v); }) || isCopy(op)))
+    return false;
+  for (OpOperand &use : carried.getUses()) {
+    Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
+    if (user == op.getOperation()) {
+      AffineMap map = op.getMatchingIndexingMap(&use), out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+      if (use.getOwner() != op || contraction || map != out || !(op.isDpsInit(&use) || op.getNumReductionLoops() == 0))
+        return false;
+      continue;
+    }
+    // A part of it, or the whole yielded again, would see the new value.
+    if (!user || !user->isBeforeInBlock(op) || isFree(user) || user->hasTrait<OpTrait::IsTerminator>())
+      return false;
+  }
+  return true;
 }
 
 LogicalResult KernelEmitter::emitIf(scf::IfOp branch) {

@@ -60,24 +60,57 @@ bool KernelEmitter::isCommand(Operation *op) {
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &inner) { return isFree(&inner) || isCommand(&inner); });
 }
 
-bool KernelEmitter::dependsOnAhead(Operation *op) {
+// A scalar that a loop carries and that the engines' part can follow by itself, such as an address that moves on.
+bool KernelEmitter::evolvesFreely(BlockArgument argument) {
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop)
+    return false;
+  if (argument == loop.getInductionVar())
+    return true;
+  if (isa<ShapedType>(argument.getType()))
+    return false;
+  // Its next value: free operations on numbers, on nothing but this loop's number, itself and what stands outside.
+  SmallVector<Value> open{loop.getTiedLoopYieldedValue(argument)->get()};
+  DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second || value == argument || value == loop.getInductionVar())
+      continue;
+    Operation *definition = value.getDefiningOp();
+    if (!definition) {
+      if (cast<BlockArgument>(value).getOwner() == argument.getOwner())
+        return false;
+      continue;
+    }
+    if (!loop->isAncestor(definition))
+      continue;
+    if (definition->getBlock() != loop.getBody() || !isFree(definition) || llvm::any_of(definition->getOperandTypes(), llvm::IsaPred<ShapedType>))
+      return false;
+    llvm::append_range(open, definition->getOperands());
+  }
+  return true;
+}
+
+bool KernelEmitter::dependsOnAhead(Operation *op, Block &block) {
   bool all = true;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Operation *definition = operand.getDefiningOp();
       if (!definition) {
-        Operation *owner = cast<BlockArgument>(operand).getOwner()->getParentOp();
-        all &= owner == source || op->isAncestor(owner);
+        auto argument = cast<BlockArgument>(operand);
+        Operation *owner = argument.getOwner()->getParentOp();
+        if (argument.getOwner() == &block && owner != source)
+          all &= evolvesFreely(argument);
         continue;
       }
-      Operation *top = source.getBody().front().findAncestorOpInBlock(*definition);
-      all &= op->isAncestor(definition) || aheadOps.contains(top) || (isFree(top) && dependsOnAhead(top));
+      Operation *top = block.findAncestorOpInBlock(*definition);
+      all &= !top || op->isAncestor(definition) || aheadOps.contains(top) || (isFree(top) && dependsOnAhead(top, block));
     }
   });
   return all;
 }
 
-void KernelEmitter::splitSections() {
+void KernelEmitter::findBases() {
   source.walk([&](Operation *op) {
     if (auto store = dyn_cast<dg::StoreOp>(op))
       storedBases.insert(store.getBase());
@@ -88,21 +121,31 @@ void KernelEmitter::splitSections() {
     else if (auto gather = dyn_cast<dg::GatherOp>(op))
       loadedBases.insert(gather.getBase());
   });
+}
+
+// Parts a loop's body into what engines do ahead (aheadOps) and the rest. Is it worth while?
+bool KernelEmitter::split(Block &block) {
+  if (!layout.overlap.ahead)
+    return false;
   bool behind = false;
-  for (Operation &op : source.getBody().front().without_terminator()) {
+  SmallVector<Operation *> ahead;
+  for (Operation &op : block.without_terminator()) {
     if (isFree(&op))
       continue;
-    if (isCommand(&op) && dependsOnAhead(&op))
+    if (isCommand(&op) && dependsOnAhead(&op, block)) {
       aheadOps.insert(&op);
-    else
+      ahead.push_back(&op);
+    } else {
       behind = true;
+    }
   }
-  hasAhead = layout.overlap.ahead && behind && !aheadOps.empty();
   // One slot of accumulators cannot wait for a drain of the section behind.
-  if (hasAhead && layout.overlap.accumulatorSlots == 1)
-    for (Operation *op : aheadOps)
+  bool possible = behind && !ahead.empty();
+  if (layout.overlap.accumulatorSlots == 1)
+    for (Operation *op : ahead)
       for (Value result : op->getResults())
-        hasAhead &= !isHeldInAccumulators(result) || llvm::all_of(result.getUsers(), [&](Operation *user) { return aheadOps.contains(user); });
+        possible &= !isHeldInAccumulators(result) || llvm::all_of(result.getUsers(), [&](Operation *user) { return aheadOps.contains(user); });
+  return possible;
 }
 
 //===-- The loop over programs --------------------------------------------===//
@@ -137,7 +180,8 @@ LogicalResult KernelEmitter::run() {
     std::fill(&buffer->tickets[0][0][0], &buffer->tickets[0][0][0] + sizeof(buffer->tickets) / sizeof(llvm::AllocaInst *), nullptr);
     buffer->slot[0] = buffer->slot[1] = nullptr;
   }
-  splitSections();
+  findBases();
+  hasAhead = split(source.getBody().front());
 
   llvm::Type *ptr = builder.getPtrTy(), *i64 = builder.getInt64Ty();
   auto *type = llvm::FunctionType::get(builder.getVoidTy(), {ptr, i64, i64, i64}, false);
@@ -228,7 +272,7 @@ LogicalResult KernelEmitter::emitPrograms() {
 }
 
 LogicalResult KernelEmitter::emitSection(llvm::Value *program, bool ahead) {
-  inAhead = ahead;
+  sections[nullptr] = !hasAhead ? Whole : ahead ? Ahead : Behind;
   forgetWaits();
   llvm::Value *rest = builder.CreateUDiv(program, grid[0]);
   programIds[0] = builder.CreateURem(program, grid[0]);
@@ -236,7 +280,7 @@ LogicalResult KernelEmitter::emitSection(llvm::Value *program, bool ahead) {
   programIds[2] = builder.CreateUDiv(rest, grid[1]);
   LogicalResult result = emitBlock(source.getBody().front());
   forgetWaits();
-  inAhead = false;
+  sections[nullptr] = Whole;
   return result;
 }
 
@@ -256,8 +300,8 @@ Buffer *KernelEmitter::buffer(const void *key, int role, Location where, const l
                    : filled == Filled::ByCommand  ? overlap.slots
                    : filled == Filled::ToBeStored ? overlap.resultSlots
                                                   : 1;
-    found->ahead = hasAhead && inAhead;
-    found->alone = found->slots > 1 || found->ahead;
+    found->ahead = sections.lookup(found->loop) == Ahead;
+    found->alone = found->slots > 1 || llvm::any_of(sections, [](auto &entry) { return entry.second == Ahead; });
   }
   touch(found);
   return found;
@@ -277,7 +321,7 @@ void KernelEmitter::touch(Buffer *buffer) {
 }
 
 // How many iterations ago the code being emitted sees the buffer filled.
-int KernelEmitter::lag(const Buffer *buffer) const { return hasAhead && buffer->ahead && !inAhead && !buffer->loop ? 1 : 0; }
+int KernelEmitter::lag(const Buffer *buffer) const { return buffer->ahead && sections.lookup(buffer->loop) == Behind ? 1 : 0; }
 
 llvm::AllocaInst *KernelEmitter::variable(llvm::Type *type, llvm::Value *initial) {
   llvm::AllocaInst *memory = entry.CreateAlloca(type);

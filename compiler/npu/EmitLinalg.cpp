@@ -117,7 +117,8 @@ LogicalResult VectorCode::findOperands() {
   for (auto [index, value] : llvm::enumerate(op->getResults())) {
     auto type = cast<RankedTensorType>(value.getType());
     auto filled = e.isStored(value) ? KernelEmitter::Filled::ToBeStored : KernelEmitter::Filled::InPlace;
-    Tile tile = e.newTile(op, index, op.getLoc(), type, "computed tile", filled);
+    auto home = e.wanted.find(value);
+    Tile tile = home != e.wanted.end() ? home->second : e.newTile(op, index, op.getLoc(), type, "computed tile", filled);
     e.beforeAccess(KernelEmitter::core, tile.buffer, KernelEmitter::Write);
     withResults[inputs + index] = tile.strides;
     e.tiles[value] = tile;
@@ -298,6 +299,10 @@ void VectorCode::joinNarrowLoops() {
 bool VectorCode::mayOverrun() {
   if (vectorLoop < 0 || isCombined())
     return false;
+  for (const Operand &operand : operands)
+    for (const Tile &result : results)
+      if (operand.tile && operand.tile->buffer == result.buffer)
+        return false;
   for (auto [index, walk] : llvm::enumerate(resultNest)) {
     int64_t within = nest.loops[vectorLoop].size * walk.strides[vectorLoop];
     for (int loop : llvm::reverse(parallel)) {

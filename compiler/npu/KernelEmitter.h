@@ -74,10 +74,12 @@ private:
   // EmitKernel.cpp: the function around the body, buffers, tickets.
   mlir::LogicalResult checkTypes();
   void declareInstructions();
-  void splitSections();
+  void findBases();
+  bool split(mlir::Block &block);
   bool isFree(mlir::Operation *op);
   bool isCommand(mlir::Operation *op);
-  bool dependsOnAhead(mlir::Operation *op);
+  bool dependsOnAhead(mlir::Operation *op, mlir::Block &block);
+  bool evolvesFreely(mlir::BlockArgument argument);
   mlir::LogicalResult emitPrograms();
   mlir::LogicalResult emitSection(llvm::Value *program, bool ahead);
   Buffer *buffer(const void *key, int role, mlir::Location where, const llvm::Twine &what, int64_t bytes, bool accumulators, Filled filled);
@@ -101,10 +103,12 @@ private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOperation(mlir::Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitForAhead(mlir::scf::ForOp loop, llvm::ArrayRef<std::optional<Tile>> homes);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult moveTo(const Tile &home, mlir::Value value, mlir::Operation *user);
   mlir::LogicalResult emitHomes(mlir::Operation *op, mlir::ValueRange initial, mlir::ValueRange inside, llvm::SmallVectorImpl<std::optional<Tile>> &homes);
+  bool canOverwrite(mlir::scf::ForOp loop, unsigned index);
   mlir::LogicalResult emitYield(mlir::ValueRange yielded, llvm::ArrayRef<std::optional<Tile>> homes, mlir::Operation *user);
   bool carriesAccumulators(mlir::scf::ForOp loop, unsigned index);
   llvm::Value *scalar(mlir::Value value);
@@ -169,6 +173,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;  // and splat tiles, by their one element
   llvm::DenseMap<mlir::Value, Tile> tiles;             // in LM
   llvm::DenseMap<mlir::Value, Tile> accumulators;      // in ACC
+  llvm::DenseMap<mlir::Value, Tile> wanted;            // where a value is best computed: its loop's home
   llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> loopCounts;
   llvm::DenseMap<mlir::Operation *, int> position, lastPosition;
   llvm::DenseSet<mlir::Operation *> aheadOps;
@@ -177,7 +182,9 @@ private:
   llvm::AllocaInst *lastTicket[DG_QUEUES] = {};
   llvm::SmallVector<mlir::Operation *> loops;          // around the code being emitted
   mlir::Operation *current = nullptr;
-  bool hasAhead = false, inAhead = false;
+  enum Section { Whole = 0, Ahead, Behind };
+  llvm::DenseMap<mlir::Operation *, Section> sections;  // of a loop (null: over programs), which part is being emitted
+  bool hasAhead = false;
 };
 
 }  // namespace dougong::npu
