@@ -161,6 +161,7 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
 
 Result DeviceModel::Impl::run(bool kernel) {
   shared.timing.reset_time();
+  if (shared.global_races) shared.global_races->reset();
   counted_cores.clear();
   for (auto &core : shared.cores) counted_cores.push_back(core->count);
   Statistics before = total;

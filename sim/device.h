@@ -20,7 +20,7 @@ namespace dougong::sim {
 
 struct Options {
   bool timing = false;
-  bool check_races = false;           // find accesses to LM and ACC that no wait orders (slower): Status::race
+  bool check_races = false;           // find accesses to LM, ACC and (by copies) DRAM that no wait orders (slower): Status::race
   int cores = 0;                      // 0: all that the machine has
   uint64_t max_instructions = 0;      // of one launch or program, all cores together; 0: no limit
   uint64_t dram_bytes = 64ull << 30;  // address space only: a page costs host memory when it is touched

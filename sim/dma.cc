@@ -171,6 +171,9 @@ class Mover {
       return;
     }
     (write ? done.global_written : done.global_read) += bytes;
+    if (core.shared.global_races)
+      if (std::string other = core.shared.global_races->access(core.number, core.check->running_agent(), core.check->running_clock(), address, bytes, write); !other.empty())
+        throw Trap{Trap::Kind::race, core.check->running(), fmt::format("dg.dma {} global memory, and no wait orders it with another access at {}", write ? "writes" : "reads", other)};
     if (!core.shared.options.timing) return;
     Run &run = open[side_index];
     if (address != run.end) {

@@ -40,6 +40,8 @@ class RaceCheck {
   bool lm_access(uint64_t offset, uint64_t bytes, bool write) { return access(lm, offset, bytes, write); }
   bool acc_access(uint64_t offset, uint64_t bytes, bool write) { return access(acc, offset / 4, bytes / 4, write); }
   Race found;                                                 // set when an access returned false
+  int running_agent() const { return agent; }
+  const Clock &running_clock() const { return agent == core_agent ? core : current; }
   uint64_t running() const { return agent == core_agent ? 0 : pcs[agent].back(); }  // where the command begun was issued
 
  private:

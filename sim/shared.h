@@ -2,6 +2,7 @@
 #pragma once
 #include "sim/core.h"
 #include "sim/device.h"
+#include "sim/global_races.h"
 #include "sim/memory.h"
 #include "sim/memory_timing.h"
 #include "sim/trace.h"
@@ -13,7 +14,9 @@
 namespace dougong::sim {
 
 struct Shared {
-  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(this->machine) {}
+  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(this->machine) {
+    if (options.check_races) global_races = std::make_unique<GlobalRaces>();
+  }
 
   const Machine machine;
   const Options options;
@@ -26,6 +29,7 @@ struct Shared {
   bool kernel = false;                     // a launch: DG_KERNEL_RETURN ends a core's part
   uint64_t launch_start = 0;               // the device's cycle at which cores' time 0 lies
 
+  std::unique_ptr<GlobalRaces> global_races;  // if races are looked for
   uint64_t dma_read = 0, dma_written = 0;  // asked of global memory
   // Symbols of the images, by address: the last at or below an address names it.
   std::map<uint64_t, std::string> symbols;

@@ -42,6 +42,55 @@ struct Races : testing::Test {
   BenchCore bench{phone(), checked()};
 };
 
+TEST_F(Races, GlobalMemoryBetweenQueues) {
+  race([&] {
+    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+    e().dma(DG_LOAD0, copy(dram + 60, lm + 128, 64), bench.now);
+  }, "dg.dma reads global memory, and no wait orders it with another access at 0x8001003c: command 1 of the store 0 queue of core 0 writes it");
+}
+
+TEST_F(Races, GlobalMemoryBetweenQueuesThatWait) {
+  clean([&] {
+    uint64_t stored = e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+    e().wait(DG_LOAD0, DG_STORE0, stored, 0);
+    uint64_t loaded = e().dma(DG_LOAD0, copy(dram, lm + 128, 64), bench.now);
+    e().wait(DG_STORE0, DG_LOAD0, loaded, 0);
+    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+  });
+  race([&] {
+    e().dma(DG_LOAD0, copy(dram + 512, lm + 256, 64), bench.now);
+    e().dma(DG_STORE0, copy(lm, dram + 575, 1), bench.now);
+  }, "at 0x8001023f: command 2 of the load 0 queue of core 0 reads it");
+}
+
+struct CoresRace : testing::Test {
+  static Options checked() {
+    Options options = Races::checked();
+    options.cores = 3;
+    return options;
+  }
+  CoresRace() { bench.shared.memory.map(dram, 1 << 20, "data"); }
+  std::string store(int core, uint64_t address, uint32_t bytes) { return bench.trapped([&] { bench.core(core).engines.dma(DG_STORE0, copy(lm, address, bytes), bench.now); }); }
+  std::string load(int core, uint64_t address, uint32_t bytes) { return bench.trapped([&] { bench.core(core).engines.dma(DG_LOAD0, copy(address, lm + 4096, bytes), bench.now); }); }
+  BenchCore bench{phone(), checked()};
+};
+
+TEST_F(CoresRace, NeighboursDoNot) {
+  EXPECT_EQ("", store(0, dram + 4000, 133));  // over a page, to an odd byte
+  EXPECT_EQ("", store(1, dram + 4133, 133));
+  for (int core : {0, 1, 2}) EXPECT_EQ("", load(core, dram + 8192, 4096));
+}
+
+TEST_F(CoresRace, TheSameByteDoes) {
+  EXPECT_EQ("", store(0, dram + 4000, 133));
+  EXPECT_NE(store(1, dram + 4132, 10).find("at 0x80011024: command 1 of the store 0 queue of core 0 writes it, and nothing orders two cores"), std::string::npos);
+  EXPECT_NE(load(2, dram + 4000, 1).find("core 0 writes it"), std::string::npos);
+  EXPECT_EQ("", load(1, dram + 9000, 8));
+  EXPECT_NE(store(2, dram + 9007, 8).find("core 1 reads it"), std::string::npos);
+  EXPECT_EQ("", load(2, dram + 9000, 8));
+  EXPECT_NE(store(2, dram + 9003, 1).find("several cores read it"), std::string::npos);
+}
+
 TEST_F(Races, ACoreThatReadsWhatItAwaited) {
   clean([&] {
     uint64_t t = e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);

@@ -1,0 +1,26 @@
+// The race check's other half: global memory, as far as copies touch it. Cores of a launch are not ordered at all, so what one writes no
+// other may touch; queues of one core are ordered by waits, as on chip (race_check.h). A read is remembered once a byte, the latest.
+#pragma once
+#include "sim/race_check.h"
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace dougong::sim {
+
+class GlobalRaces {
+ public:
+  void reset() { pages.clear(); }
+  // An access by `core`'s queue `agent`, with its clock; what it races with, or nothing.
+  std::string access(int core, int agent, const RaceCheck::Clock &clock, uint64_t address, uint64_t bytes, bool write);
+
+ private:
+  struct Page {
+    uint16_t writer[4096] = {}, reader[4096] = {};  // core * 8 + agent + 1; 0: none
+    uint32_t written[4096] = {}, read[4096] = {};   // the agent's time
+    bool several[4096] = {};                        // more than one core has read
+  };
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
+};
+
+}  // namespace dougong::sim
