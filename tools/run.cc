@@ -12,6 +12,7 @@ using models::SessionPort;
 namespace {
 
 struct Arguments {
+  int repeat = 1;
   std::string model, report_format, report_file;
   InputArguments inputs;
   std::vector<std::string> outputs;
@@ -82,6 +83,8 @@ llvm::Error run(const Arguments &arguments, const models::SessionOptions &option
   if (!inputs)
     return inputs.takeError();
   auto outputs = (*session)->run(*inputs);
+  for (int i = 1; outputs && i < arguments.repeat; ++i)
+    outputs = (*session)->run(*inputs);
   if (!outputs)
     return outputs.takeError();
   if (llvm::Error error = write_outputs(**session, *outputs, arguments.outputs))
@@ -108,6 +111,7 @@ int run_main(int argc, char **argv) {
   add_session_options(app, options);
   add_input_options(app, arguments.inputs);
   app.add_option("--output", arguments.outputs, "a folder for all outputs, or NAME=FILE.npy for one");
+  app.add_option("--repeat", arguments.repeat, "runs; the report is of the last, when caches are warm")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--trace", options.trace, "with --timing: a file for the timeline of the NPU's cores and engines, for ui.perfetto.dev");
   arguments.report_format = "text";
   app.add_option("--report", arguments.report_format, "text, json or none")->check(CLI::IsMember({"text", "json", "none"}))->capture_default_str();
