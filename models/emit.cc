@@ -93,13 +93,18 @@ mlir::Value Emitter::get(Value *value, Layout layout) {
     return slot;
   }
   mlir::Value other = value->held(layout == Layout::plain ? Layout::channels_last : Layout::plain);
+  Location asked = b.getLoc();  // reports shall not count the move as the node that asked for it
+  b.setLoc(NameLoc::get(b.getStringAttr("Layout '" + node_name + "'")));
   form = transpose(other, layout == Layout::plain ? positions(Layout::channels_last, rank) : stored_dimensions(layout, rank));
+  b.setLoc(asked);
   return form;
 }
 
-void Emitter::finish(ArrayRef<Value *> outputs) {
+void Emitter::finish(ArrayRef<Value *> outputs, ArrayRef<std::string> names) {
   SmallVector<mlir::Value> results;
   for (Value *value : outputs) {
+    node_name = names[results.size()];
+    b.setLoc(NameLoc::get(b.getStringAttr("Output '" + node_name + "'")));
     mlir::Value result = get(value);
     mlir::Value origin = result;  // what only renames memory that is not ours to give becomes a copy
     while (Operation *op = origin.getDefiningOp()) {

@@ -49,7 +49,7 @@ class Emitter {
   Value *computed(mlir::Value value, ElementType type, Shape shape, Layout layout = Layout::plain);
   mlir::Value get(Value *value, Layout layout = Layout::plain);  // in that layout, transposed if need be
   mlir::Value weight(Tensor data);                               // an argument of @main, or a splat
-  void finish(llvm::ArrayRef<Value *> outputs);                  // writes the return
+  void finish(llvm::ArrayRef<Value *> outputs, llvm::ArrayRef<std::string> names);  // writes the return
 
   // What ops are made of. Inputs broadcast as numpy's; 16-bit floats are extended to f32 for the body and truncated after it.
   Value *elementwise(llvm::ArrayRef<Value *> inputs, ElementType type, const Body &body);

@@ -75,8 +75,10 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i]->elements() == 0)
       unsupported("output '{}' of type {} has no elements ({})", result.outputs[i].name, name(result.outputs[i].type), shape_text(outputs[i]->shape));
-  emitter.node_name = "output";
-  emitter.finish(outputs);
+  std::vector<std::string> names;
+  for (const ImportedModel::Port &output : result.outputs)
+    names.push_back(output.name);
+  emitter.finish(outputs, names);
   result.module = std::move(emitter.module);
 
   // Dead code goes; weights that only it read go with their arguments when kernels are formed.

@@ -46,8 +46,6 @@ std::string bytecode_of(func::FuncOp kernel) {
 
 // On "auto" what is small stays on the CPU, and so does integer work: a launch on the NPU has to be worth it.
 std::string unsuited(func::FuncOp kernel, const CompileOptions &options) {
-  if (options.device == "cpu")
-    return "";
   if (options.device != "auto")
     return "";
   int64_t elements = 0;
@@ -70,17 +68,12 @@ llvm::Expected<CompiledModule> compile_for(const Job &job, bool npu, const Machi
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(job.bytecode, ParserConfig(&context));
   if (!module)
     return llvm::createStringError("its bytecode cannot be read");
-#ifdef DOUGONG_WITH_NPU
-  if (npu)
-    return compileForNpu(*module, *machine);
-#endif
-  return compileForCpu(*module);
+  return npu ? compileForNpu(*module, *machine) : compileForCpu(*module);
 }
 
 KernelCode compile_job(const Job &job, const CompileOptions &options) {
   KernelCode result;
   if (options.device != "cpu" && job.not_for_npu.empty()) {
-#ifdef DOUGONG_WITH_NPU
     if (auto code = compile_for(job, true, options.machine)) {
       result.code = std::move(*code);
       return result;
@@ -88,9 +81,6 @@ KernelCode compile_job(const Job &job, const CompileOptions &options) {
       std::string text = llvm::toString(code.takeError());
       result.reason = text.substr(0, text.find('\n'));
     }
-#else
-    result.reason = "this build has no compiler for the NPU";
-#endif
   } else {
     result.reason = job.not_for_npu;
   }

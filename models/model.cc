@@ -2,6 +2,7 @@
 #include "models/model.h"
 #include "models/model_error.h"
 #include "models/onnx_proto.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include <cstring>
@@ -13,8 +14,21 @@
 namespace dougong::models {
 namespace {
 
-std::string read_file(const std::string &path, int64_t offset = 0, int64_t bytes = -1) {
-  auto buffer = bytes < 0 ? llvm::MemoryBuffer::getFile(path, false, false) : llvm::MemoryBuffer::getFileSlice(path, uint64_t(bytes), offset);
+std::string read_file(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, false, false);
+  if (!buffer)
+    invalid("{}: {}", path, buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+std::string read_part(const std::string &path, uint64_t offset, std::optional<uint64_t> length, const std::string &tensor) {
+  uint64_t size = 0;
+  if (std::error_code code = llvm::sys::fs::file_size(path, size))
+    invalid("{}: {} (it holds the data of tensor '{}')", path, code.message(), tensor);
+  uint64_t bytes = length.value_or(size > offset ? size - offset : 0);
+  if (offset > size || bytes > size - offset)
+    invalid("{}: tensor '{}' has {} bytes at {}, the file has {}", path, tensor, bytes, offset, size);
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, bytes, int64_t(offset));
   if (!buffer)
     invalid("{}: {}", path, buffer.getError().message());
   return (*buffer)->getBuffer().str();
@@ -77,23 +91,23 @@ template <typename Field> void fill(Tensor &tensor, const Field &field, const st
 
 std::string external_data(const onnx::TensorProto &proto, const std::string &directory) {
   std::string location;
-  int64_t offset = 0, length = -1;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
   for (const auto &entry : proto.external_data()) {
+    uint64_t number = 0;
     if (entry.key() == "location")
       location = entry.value();
+    else if ((entry.key() == "offset" || entry.key() == "length") && llvm::StringRef(entry.value()).getAsInteger(10, number))
+      invalid("tensor '{}': the {} of its external data is '{}'", proto.name(), entry.key(), entry.value());
     else if (entry.key() == "offset")
-      offset = std::stoll(entry.value());
+      offset = number;
     else if (entry.key() == "length")
-      length = std::stoll(entry.value());
+      length = number;
   }
   std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
   if (location.empty() || relative.is_absolute() || *relative.begin() == "..")
     invalid("tensor '{}': its external data '{}' does not lie beside the model", proto.name(), location);
-  std::string path = (std::filesystem::path(directory) / relative).string();
-  std::string bytes = length >= 0 ? read_file(path, offset, length) : read_file(path).substr(size_t(offset));
-  if (length >= 0 && int64_t(bytes.size()) != length)
-    invalid("{}: {} bytes at {} are wanted for tensor '{}', the file is shorter", path, length, offset, proto.name());
-  return bytes;
+  return read_part((std::filesystem::path(directory) / relative).string(), offset, length, proto.name());
 }
 
 }  // namespace

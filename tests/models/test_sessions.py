@@ -121,6 +121,29 @@ BROKEN = {
     "permutation": (node("Transpose", "x", "y", perm=[0, 0]), {"x": [2, 3]}, {}, "perm is no permutation of 2 dimensions"),
     "index": (node("Gather", "x w", "y"), {"x": [2, 3]}, {"w": np.array([5])}, "index 5 in a dimension of 2"),
     "undefined": (node("Add", "x nobody", "y"), {"x": [2, 3]}, {}, "nothing defines its input 'nobody'"),
+    "split": (node("Split", "x w", "y z", axis=1), {"x": [2, 3]}, {"w": np.array([1, 1])}, "its parts do not add up to 3"),
+    "squeeze": (node("Squeeze", "x w", "y"), {"x": [2, 3]}, {"w": np.array([0])}, "dimension 0 of 2x3 is not 1"),
+    "unsqueeze": (node("Unsqueeze", "x w", "y"), {"x": [2, 3]}, {"w": np.array([0, 0])}, "an axis is given twice"),
+    "flatten": (node("Flatten", "x", "y", axis=3), {"x": [2, 3]}, {}, "axis 3 of a tensor of rank 2"),
+    "slice": (node("Slice", "x a b c d", "y"), {"x": [2, 3]}, {"a": np.array([0]), "b": np.array([1]), "c": np.array([0]), "d": np.array([0])}, "a step of 0"),
+    "slice counts": (node("Slice", "x a b", "y"), {"x": [2, 3]}, {"a": np.array([0, 0]), "b": np.array([1])}, "2 starts, 1 ends, 2 axes"),
+    "pad": (node("Pad", "x w", "y"), {"x": [2, 3]}, {"w": np.array([1, 1])}, "2 pads for 2 axes"),
+    "tile": (node("Tile", "x w", "y"), {"x": [2, 3]}, {"w": np.array([1])}, "1 repeats for a tensor of rank 2"),
+    "types": (node("Add", "x w", "y"), {"x": [2, 3]}, {"w": np.array([1])}, "its inputs have types f32 and i64"),
+    "stride": (node("MaxPool", "x", "y", kernel_shape=[2, 2], strides=[0, 1]), {"x": [1, 3, 8, 8]}, {}, "stride 0 and dilation 1"),
+    "pool rank": (node("GlobalAveragePool", "x", "y"), {"x": [2, 3]}, {}, "its input has shape 2x3, rank 3 or more is wanted"),
+    "transposed conv": (node("ConvTranspose", "x w", "y"), {"x": [1, 3, 4, 4]}, {"w": np.ones((4, 2, 2, 2), np.float32)}, "weights 4x2x2x2 do not fit input 1x3x4x4"),
+    "gemm": (node("Gemm", "x w", "y"), {"x": [2, 3, 4]}, {"w": np.ones((4, 2), np.float32)}, "its inputs have shapes 2x3x4 and 4x2"),
+    "einsum terms": (node("Einsum", "x w", "y", equation="ij->i"), {"x": [2, 3]}, {"w": np.ones((4, 2), np.float32)}, "equation 'ij->i' has 1 terms for 2 inputs"),
+    "einsum rank": (node("Einsum", "x", "y", equation="ijk->i"), {"x": [2, 3]}, {}, "term 'ijk' for an input of shape 2x3"),
+    "einsum letter": (node("Einsum", "x", "y", equation="ij->k"), {"x": [2, 3]}, {}, "no input has 'k'"),
+    "batch normalisation": (node("BatchNormalization", "x w w w w", "y"), {"x": [1, 3, 2, 2]}, {"w": np.ones(2, np.float32)}, "input 1 has shape 2"),
+    "groups": (node("LRN", "x", "y"), {"x": [1, 3, 2, 2]}, {}, "attribute 'size' is missing"),
+    "resize counts": (node("Resize", "x r s", "y"), {"x": [1, 1, 2, 2]}, {"r": np.array([], np.float32), "s": np.ones(3, np.float32)}, "3 scales or sizes for 4 axes"),
+    "resize to nothing": (node("Resize", "x r s", "y"), {"x": [1, 1, 2, 2]}, {"r": np.array([], np.float32), "s": np.array([1, 1, 0.1, 1], np.float32)}, "dimension 2 of 2 becomes 0"),
+    "eye": (node("EyeLike", "x", "y"), {"x": [2, 2, 2]}, {}, "a matrix is wanted"),
+    "missing": (node("Where", "x", "y"), {"x": [2, 2]}, {}, "input 1 is missing"),
+    "training": (node("BatchNormalization", "x w w w w", "y", training_mode=1), {"x": [1, 2, 2, 2]}, {"w": np.ones(2, np.float32)}, "training_mode is not supported"),
     "concat": (node("Concat", "x w", "y", axis=0), {"x": [2, 3]}, {"w": np.ones((2, 4), np.float32)}, "shapes 2x3 and 2x4 do not join along axis 0"),
 }
 
@@ -131,3 +154,40 @@ def test_a_broken_node_is_named(tmp_path, name):
     onnx.save(model([one], inputs, {"y": ["a"]}, weights), tmp_path / "m.onnx")
     text = refusal(tmp_path / "m.onnx")
     assert f"op {one.op_type} ('{one.name}'): " in text and message in text
+
+
+def with_external_data(tmp_path, location, length=None):
+    proto = model([node("Add", "x w", "y")], {"x": [4]}, {"y": [4]}, {"w": np.arange(4, dtype=np.float32)})
+    tensor = proto.graph.initializer[0]
+    data = tensor.raw_data
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in {"location": location, "offset": "16", "length": str(length or len(data))}.items():
+        tensor.external_data.add(key=key, value=value)
+    onnx.save(proto, tmp_path / "m.onnx")
+    return b"\0" * 16 + data
+
+
+def test_weights_beside_the_model(tmp_path):
+    (tmp_path / "w.bin").write_bytes(with_external_data(tmp_path, "w.bin"))
+    got = dougong.load(tmp_path / "m.onnx", device="cpu", cache=False).run({"x": np.ones(4, np.float32)})["y"]
+    np.testing.assert_array_equal(got, [1, 2, 3, 4])
+
+
+def test_weights_that_are_not_there(tmp_path):
+    with_external_data(tmp_path, "w.bin")
+    assert "w.bin: No such file" in refusal(tmp_path / "m.onnx")
+    (tmp_path / "w.bin").write_bytes(b"\0" * 20)
+    assert "w.bin: tensor 'w' has 16 bytes at 16, the file has 20" in refusal(tmp_path / "m.onnx")
+    with_external_data(tmp_path, "../w.bin")
+    assert "does not lie beside the model" in refusal(tmp_path / "m.onnx")
+
+
+def test_a_cycle_is_found(tmp_path):
+    onnx.save(model([node("Add", "x b", "a"), node("Neg", "a", "b")], {"x": [2]}, {"b": [2]}), tmp_path / "m.onnx")
+    assert "the graph has a cycle" in refusal(tmp_path / "m.onnx")
+
+
+def test_an_output_nobody_makes(tmp_path):
+    onnx.save(model([node("Neg", "x", "a")], {"x": [2]}, {"b": [2]}), tmp_path / "m.onnx")
+    assert "nothing defines the model's output 'b'" in refusal(tmp_path / "m.onnx")
