@@ -42,6 +42,7 @@ struct DeviceModel::Impl {
   MemoryTiming::Traffic counted;            // of shared.timing.total, what is in `total` already
   std::vector<CoreStatistics> counted_cores;
   const Core *running = nullptr;
+  std::string kernel_name;                  // of the launch
 };
 
 DeviceModel::DeviceModel(const Machine &machine, Options options) : impl(std::make_unique<Impl>(machine, options)) {}
@@ -114,6 +115,8 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
   shared.kernel = true;
   shared.host = nullptr;
   if (!shared.code_at(entry)) return {Result::Status::fault, 0, fmt::format("device fault: the kernel's entry {:#x} is not code", entry), {}};
+  auto symbol = shared.symbols.find(entry);
+  impl->kernel_name = symbol == shared.symbols.end() ? "kernel" : symbol->second;
   uint64_t count = shared.cores.size();
   for (auto &core : shared.cores) {
     core->reset();
@@ -276,7 +279,7 @@ Statistics DeviceModel::Impl::account(bool kernel) {
       energy.acc += pico * (count.acc_read + count.acc_written - before.acc_read - before.acc_written) * cost.acc_pj_per_byte;
     }
     now.cores[i] = count;
-    if (shared.trace && core.time) shared.trace->span(int(i), Trace::core_track, kernel ? "kernel" : "program", shared.launch_start, shared.launch_start + core.time / cycle, "");
+    if (shared.trace && core.time) shared.trace->span(int(i), Trace::core_track, kernel ? kernel_name.c_str() : "program", shared.launch_start, shared.launch_start + core.time / cycle, "");
   }
   const MemoryTiming::Traffic &traffic = shared.timing.total;
   now.l2_read = traffic.l2_read, now.l2_written = traffic.l2_written;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <sstream>
@@ -136,6 +137,32 @@ TEST(Launch, TimesAreConsistent) {
     EXPECT_EQ(1u, s.launches);
     EXPECT_EQ(bench.device.statistics().cycles, before.cycles + s.cycles);
   }
+}
+
+TEST(Launch, ATraceShowsKernelsAndCommands) {
+  Options options = with(true, 2);
+  options.trace_file = testing::TempDir() + "dougong_trace.json";
+  uint64_t cycles;
+  {
+    Bench bench(options);
+    bench.double_rows(4);
+    cycles = bench.double_rows(4).statistics.cycles + bench.device.statistics().cycles;
+  }
+  nlohmann::json trace = nlohmann::json::parse(std::ifstream(options.trace_file));
+  int kernels = 0, loads = 0, stores = 0;
+  for (const auto &event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    EXPECT_LE(event["ts"].get<double>() + event["dur"].get<double>(), double(cycles) / 900.0);  // microseconds at 0.9 GHz
+    kernels += event["name"] == "double_rows";
+    if (event["name"] != "copy") continue;
+    EXPECT_EQ(512, event["args"]["bytes"]);
+    (event["tid"] == DG_LOAD0 ? loads : stores) += 1;
+  }
+  EXPECT_EQ(4, kernels);  // two launches on two cores
+  EXPECT_EQ(8, loads);
+  EXPECT_EQ(8, stores);
+  options.trace_file = "/nowhere/trace.json";
+  EXPECT_THROW(Bench{options}, std::runtime_error);
 }
 
 TEST(Launch, TimesAreReproducible) {
