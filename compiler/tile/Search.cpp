@@ -105,7 +105,9 @@ Cost costOf(const Plan &plan, const Machine &machine) {
       load += cycles * loads / rounds;
       double loaded = double(bytes(node.type)) * filled(node.box, plan) * loads * std::min<double>(programs, machine.device.cores);
       double whole = double(node.view.shape.empty() ? 1 : Box{{}, node.view.shape}.elements()) * node.type.getElementTypeBitWidth() / 8;
-      moved += whole < double(machine.l2_bytes()) / 2 ? std::min(loaded, whole) : loaded;
+      // L2 has again what is read again soon: small arguments, and the halos of neighbours.
+      bool again = whole < double(machine.l2_bytes()) / 2 || loaded < 1.6 * whole;
+      moved += again ? std::min(loaded, whole) : loaded;
       first += cycles;
       local += 2 * localBytes(node.type);
       overhead += times * 40;
