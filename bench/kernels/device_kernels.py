@@ -50,8 +50,10 @@ def image(source: str, kernel: str) -> bytes:
 class Launch:
     """One launch on a fresh device: `arguments` are arrays (copied to the device), ints and floats. Afterwards `cycles` and `statistics`."""
 
+    device_options = ""  # of the device's spec, for all launches: ",check-races"
+
     def __init__(self, source: str, kernel: str, arguments: list, machine_name: str = "phone", cores: int = 0, timing: bool = True):
-        self.device = dougong.Device(f"npu:{machine_name}" + (",timing" if timing else "") + (f",cores={cores}" if cores else ""))
+        self.device = dougong.Device(f"npu:{machine_name}" + (",timing" if timing else "") + (f",cores={cores}" if cores else "") + self.device_options)
         self.addresses = {i: self.device.put(a) for i, a in enumerate(arguments) if isinstance(a, np.ndarray)}
         slots = [self.addresses.get(i, a) for i, a in enumerate(arguments)]
         module = self.device.load(image(source, kernel))

@@ -68,3 +68,12 @@ def test_depthwise_convolution():
 @pytest.mark.parametrize("size, channels, band", [(16, 32, 2), (30, 96, 10)])
 def test_depthwise_convolution_of_other_shapes_equals_numpy(size, channels, band):
     kernels.depthwise(size, channels, band)
+
+
+@pytest.mark.parametrize("run", [
+    lambda: kernels.gemm("phone", "int8", 1536, 4, group=4), lambda: kernels.gemm("server", "bf16", 1024, 4), lambda: kernels.gemm("tiny", "int8", 512, 4), kernels.gemm_local,
+    lambda: kernels.vector_add(2), lambda: kernels.softmax(2), lambda: kernels.convolution(40, 64, 64), lambda: kernels.depthwise(24, 64, 4),
+], ids=["gemm phone", "gemm server", "gemm tiny", "gemm_local", "vector_add", "softmax", "convolution", "depthwise"])
+def test_every_access_is_ordered_by_a_wait(monkeypatch, run):
+    monkeypatch.setattr(kernels.Launch, "device_options", ",check-races")
+    run()
