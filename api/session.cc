@@ -1,6 +1,7 @@
 // The C API's models.
 #include "api/boundary.h"
 #include "models/session.h"
+#include "runtime/explain.h"
 #include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -47,6 +48,19 @@ llvm::Error check_inputs(const dg_tensor *inputs, size_t count, bool data) {
       return fail(Status::Invalid, "input '{}': its data is missing", inputs[i].name);
   }
   return llvm::Error::success();
+}
+
+std::map<std::string, std::vector<int64_t>> shapes_of(const dg_tensor *inputs, size_t count) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < count; ++i)
+    shapes[inputs[i].name].assign(inputs[i].shape, inputs[i].shape + inputs[i].rank);
+  return shapes;
+}
+
+llvm::Error check_format(std::string_view format) {
+  if (format == "text" || format == "json")
+    return llvm::Error::success();
+  return fail(Status::Invalid, "no format '{}'; formats are text and json", format);
 }
 
 llvm::Error describe(const std::vector<models::SessionPort> &ports, size_t index, const char *what, dg_tensor *out) {
@@ -130,11 +144,8 @@ dg_status dg_session_prepare(dg_session *session, const dg_tensor *inputs, size_
   return guarded([&]() -> llvm::Error {
     if (llvm::Error error = llvm::joinErrors(require(session, "session"), check_inputs(inputs, count, false)))
       return error;
-    std::map<std::string, std::vector<int64_t>> shapes;
-    for (size_t i = 0; i < count; ++i)
-      shapes[inputs[i].name].assign(inputs[i].shape, inputs[i].shape + inputs[i].rank);
     std::lock_guard lock(session->running);
-    return session->session->prepare(shapes).takeError();
+    return session->session->prepare(shapes_of(inputs, count)).takeError();
   });
 }
 
@@ -191,10 +202,24 @@ dg_status dg_session_report(const dg_session *session, const char *format, char 
       return error;
     if (!session->ran)
       return fail(Status::Invalid, "there is no report before the first run");
-    std::string_view kind = format;
-    if (kind != "text" && kind != "json")
-      return fail(Status::Invalid, "no report format '{}'; formats are text and json", kind);
-    *report = api::copied(kind == "json" ? session->session->report().json().dump() : session->session->report().text());
+    if (llvm::Error error = check_format(format))
+      return error;
+    *report = api::copied(std::string_view(format) == "json" ? session->session->report().json().dump() : session->session->report().text());
+    return llvm::Error::success();
+  });
+}
+
+dg_status dg_session_explain(dg_session *session, const dg_tensor *inputs, size_t count, const char *format, char **explanation) {
+  return guarded([&]() -> llvm::Error {
+    if (llvm::Error error = llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(format, "format"), require(explanation, "explanation"))))
+      return error;
+    if (llvm::Error error = llvm::joinErrors(check_format(format), check_inputs(inputs, count, false)))
+      return error;
+    std::lock_guard lock(session->running);
+    auto program = session->session->prepare(shapes_of(inputs, count));
+    if (!program)
+      return program.takeError();
+    *explanation = api::copied(std::string_view(format) == "json" ? explain_json(**program).dump() : explain_text(**program));
     return llvm::Error::success();
   });
 }

@@ -110,6 +110,10 @@ PYBIND11_MODULE(_dougong, m) {
         }
         return arrays_of(results);
       })
+      .def("explain", [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes, const std::string &format) {
+        py::gil_scoped_release unlocked;
+        return session.explain(shapes, format.c_str());
+      })
       .def("report", [](const Session &session, const std::string &format) { return session.report(format.c_str()); })
       .def("save", &Session::save, py::call_guard<py::gil_scoped_release>());
 

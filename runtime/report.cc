@@ -121,7 +121,8 @@ std::string RunReport::text(size_t slowest) const {
   if (npu.launches) {
     line("  bytes moved");
     for (auto &[level, count] : npu.bytes)
-      line("    {:<14} {}", level, si(double(count), "B"));
+      if (count)
+        line("    {:<14} {}", level, si(double(count), "B"));
   }
   if (timed) {
     line("  energy       {}", si(npu.energy(), "J"));

@@ -1,46 +1,11 @@
 // `dougong explain MODEL`: what each fused operator is, where it runs and why, its tiles, work and bytes; nothing is run.
+#include "runtime/explain.h"
 #include "tools/model_arguments.h"
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 using namespace dougong;
 
 namespace {
-
-uint64_t macs_of(const Specialisation::Kernel &kernel) { return kernel.tensor_macs + kernel.vector_macs; }
-
-void print_text(const Specialisation &program) {
-  uint64_t macs[2] = {}, all = 0;
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const auto &step = program.steps[i];
-    const auto &kernel = program.kernels[step.kernel];
-    bool npu = program.target(step) == Target::Npu;
-    macs[npu] += macs_of(kernel);
-    all += macs_of(kernel);
-    fmt::print("{:>4} {:<3} {}\n", i, npu ? "npu" : "cpu", step.name);
-    fmt::print("         does {}\n", fmt::join(step.nodes, " + "));
-    if (!step.reason.empty())
-      fmt::print("         on the CPU because {}\n", step.reason);
-    fmt::print("         {} MACs ({} tensor, {} vector), {} elementwise, {} compulsory bytes, {} programs{}{}\n", macs_of(kernel), kernel.tensor_macs,
-               kernel.vector_macs, kernel.vector_elements, kernel.compulsory_bytes, kernel.grid[0] * kernel.grid[1] * kernel.grid[2],
-               kernel.tile.empty() ? "" : ", tile ", kernel.tile);
-    for (auto &[what, bytes] : kernel.local_bytes)
-      fmt::print("         on chip {:>8} bytes  {}\n", bytes, what);
-  }
-  fmt::print("{} fused operators; {} MACs, {:.2f}% on the NPU; arena {:.1f} MB\n", program.steps.size(), all, all ? 100. * double(macs[1]) / double(all) : 0.,
-             double(program.arena_bytes) / 1e6);
-}
-
-nlohmann::json to_json(const Specialisation &program) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto &step : program.steps) {
-    const auto &kernel = program.kernels[step.kernel];
-    list.push_back({{"name", step.name}, {"nodes", step.nodes}, {"device", program.target(step) == Target::Npu ? "npu" : "cpu"}, {"reason", step.reason},
-                    {"tile", kernel.tile}, {"tensor_macs", kernel.tensor_macs}, {"vector_macs", kernel.vector_macs}, {"vector_elements", kernel.vector_elements},
-                    {"compulsory_bytes", kernel.compulsory_bytes}, {"grid", kernel.grid}, {"local_bytes", kernel.local_bytes}});
-  }
-  return {{"operators", list}, {"arena_bytes", program.arena_bytes}};
-}
 
 llvm::Error explain_model(const std::string &model, const std::vector<std::string> &shape_texts, bool json, const models::SessionOptions &options) {
   auto session = models::Session::open(model, options);
@@ -53,9 +18,9 @@ llvm::Error explain_model(const std::string &model, const std::vector<std::strin
   if (!program)
     return program.takeError();
   if (json)
-    std::printf("%s\n", to_json(**program).dump(2).c_str());
+    std::printf("%s\n", explain_json(**program).dump(2).c_str());
   else
-    print_text(**program);
+    std::fputs(explain_text(**program).c_str(), stdout);
   return llvm::Error::success();
 }
 

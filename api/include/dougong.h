@@ -104,6 +104,8 @@ DG_API void dg_outputs_free(dg_outputs *outputs);
 
 /* The last run's report, as "text" or "json". */
 DG_API dg_status dg_session_report(const dg_session *session, const char *format, char **report);
+/* What the model is made of for these shapes, as "text" or "json", without running it: each fused operator, its nodes, device and reason, tile, work, bytes. */
+DG_API dg_status dg_session_explain(dg_session *session, const dg_tensor *inputs, size_t count, const char *format, char **explanation);
 /* Everything compiled so far, as a .dgx file. */
 DG_API dg_status dg_session_save(dg_session *session, const char *path);
 

@@ -120,11 +120,18 @@ class Session {
     return text ? text : "";
   }
 
-  void prepare(const std::map<std::string, std::vector<int64_t>> &shapes) {
-    std::vector<dg_tensor> given;
-    for (auto &[name, shape] : shapes)
-      given.push_back({name.c_str(), DG_TYPE_F32, int32_t(shape.size()), shape.data(), nullptr});
+  using Shapes = std::map<std::string, std::vector<int64_t>>;
+  void prepare(const Shapes &shapes) {
+    std::vector<dg_tensor> given = without_data(shapes);
     check(dg_session_prepare(handle.get(), given.data(), given.size()));
+  }
+  std::string explain(const Shapes &shapes, const char *format = "text") {
+    std::vector<dg_tensor> given = without_data(shapes);
+    char *text = nullptr;
+    check(dg_session_explain(handle.get(), given.data(), given.size(), format, &text));
+    std::string result = text;
+    dg_string_free(text);
+    return result;
   }
 
   Tensors run(const Tensors &inputs) {
@@ -158,6 +165,12 @@ class Session {
   struct Close {
     void operator()(dg_session *session) const { dg_session_close(session); }
   };
+  static std::vector<dg_tensor> without_data(const Shapes &shapes) {
+    std::vector<dg_tensor> given;
+    for (auto &[name, shape] : shapes)
+      given.push_back({name.c_str(), DG_TYPE_F32, int32_t(shape.size()), shape.data(), nullptr});
+    return given;
+  }
   std::vector<Port> ports(size_t count, dg_status (*get)(const dg_session *, size_t, dg_tensor *)) const {
     std::vector<Port> list;
     for (size_t i = 0; i < count; ++i) {

@@ -81,6 +81,13 @@ class Session:
         report = self._native.report(format)
         return _json.loads(report) if format == "json" else report
 
+    def explain(self, shapes=None, format="text"):
+        """What the model is made of for these input shapes (name -> shape; fixed ones may be left out), without running it: each fused operator, its
+        nodes, device and reason, tile, work and bytes. As text, or with format="json" as a dictionary."""
+        with self._work:
+            text = self._native.explain({name: [int(extent) for extent in shape] for name, shape in (shapes or {}).items()}, format)
+        return _json.loads(text) if format == "json" else text
+
     def save(self, path):
         """Writes everything compiled so far as a .dgx file."""
         self._native.save(str(path))

@@ -60,6 +60,16 @@ def test_saved_artifact_runs_the_same(linear, tmp_path):
     np.testing.assert_array_equal(again.run({"x": x})["y"], session.run({"x": x})["y"])
 
 
+def test_explain_says_what_will_run(linear):
+    session = dougong.load(linear[0], device="npu", machine="tiny", cache=False)
+    operators = session.explain({"x": (32, 24)}, "json")["operators"]
+    assert sum(operator["tensor_macs"] for operator in operators) == 32 * 24 * 40
+    assert all(operator["device"] == "npu" for operator in operators)
+    assert "Gemm" in session.explain({"x": (32, 24)})
+    with pytest.raises(dougong.Error, match="no format 'html'"):
+        session.explain({"x": (32, 24)}, "html")
+
+
 def test_non_contiguous_input_is_taken_as_it_reads(linear):
     path, reference = linear
     x = np.random.default_rng(4).standard_normal((24, 6), np.float32).T
