@@ -1,14 +1,15 @@
 // out = 3x3 depthwise convolution of x with w, stride 1, zeros around, f16 in memory and f32 in between, NHWC, on all cores' vector units.
 //
 // 32 channels at a time, two rows of outputs at once: the nine weights and the sums that a column of the window begins stay in registers, so that two
-// outputs cost four loads, two multiplications, sixteen multiply-adds in six chains (their latency is four), and two stores. A program is a band of rows of 32 channels; its input comes by DMA with zeros around it:
+// outputs cost four loads, two multiplications, sixteen multiply-adds in six chains (their latency is four), and two stores. Pairs of rows are dealt
+// out evenly; a core takes its own a few at a time, with zeros around them:
 //
 //   DRAM x[height, width, channels]  --load-->  LM [rows + 2][width + 2][32]  --vector-->  LM [rows][width][32]  --store-->  DRAM
 #include "copies.h"
 
 struct arguments {
   uint64_t x, w, out;                        // f16[height, width, channels], f16[3, 3, channels], f16[height, width, channels]
-  uint64_t height, width, channels, band;    // band: rows of a program, even, divides the height; channels a multiple of 32
+  uint64_t height, width, channels, band;    // height and band even; channels a multiple of 32; band: rows at a time
 };
 
 enum { slots = 2, lane_bytes = 64 };
@@ -51,44 +52,62 @@ static void band_of_rows(const dg_f16x32 *restrict in, const dg_f16x32 *restrict
   }
 }
 
-// The program's input with its border, and its weights.
-static uint64_t load(const struct arguments *g, uint64_t program, uint32_t input, uint32_t weights) {
-  uint64_t groups = g->channels / 32, group = program % groups, top = program / groups * g->band;
-  int64_t first = (int64_t)top - 1, pixel = 2 * g->channels, rows = g->band + 2;
-  dg_dma_command c;
-  whole(&c, 8);
-  c.fill_outside = 1;
-  c.src = g->x + first * (int64_t)g->width * pixel - pixel + group * lane_bytes;
-  c.dst = input;
-  c.count[2] = rows, c.low[2] = first < 0 ? 1 : 0, c.high[2] = (int64_t)g->height - first < rows ? (int64_t)g->height - first : rows;
-  c.src_stride[2] = g->width * pixel, c.dst_stride[2] = (g->width + 2) * lane_bytes;
-  c.count[3] = g->width + 2, c.low[3] = 1, c.high[3] = g->width + 1;
-  c.src_stride[3] = pixel, c.dst_stride[3] = lane_bytes;
-  c.count[4] = c.high[4] = lane_bytes / 8, c.src_stride[4] = c.dst_stride[4] = 8;
-  __dg_dma(DG_LOAD0, &c);
-  copy_rows(&c, weights, lane_bytes, g->w + group * lane_bytes, pixel, 9, lane_bytes);
-  return __dg_dma(DG_LOAD0, &c);
+// What a core does at a time: up to `band` rows of 32 channels.
+struct piece {
+  uint64_t group, top, rows;
+};
+
+// The piece that begins at `pair`, of pairs of rows counted through the image, 32 channels after 32 channels, and ends before `last`.
+static struct piece piece_at(const struct arguments *g, uint64_t pair, uint64_t last) {
+  uint64_t pairs = g->height / 2, within = pair % pairs, most = g->band / 2;
+  if (most > pairs - within) most = pairs - within;
+  if (most > last - pair) most = last - pair;
+  return (struct piece){pair / pairs, 2 * within, 2 * most};
 }
 
 void depthwise(const dg_launch *launch, uint64_t unused_first, uint64_t unused_last, uint64_t step) {
   const struct arguments g = *(const struct arguments *)launch->arguments;
+  int64_t pixel = 2 * g.channels;
   uint32_t in_bytes = (g.band + 2) * (g.width + 2) * lane_bytes, out_bytes = g.band * g.width * lane_bytes, weight_bytes = 9 * lane_bytes, slot_bytes = in_bytes + weight_bytes + out_bytes;
-  uint64_t groups = g.channels / 32, programs = g.height / g.band * groups, cores = __dg_cores(), core = __dg_core();
-  uint64_t first = core * programs / cores, last = (core + 1) * programs / cores, loaded[slots], stored[slots] = {0};
-  for (uint64_t i = first; i < last + 1; ++i) {
-    if (i < last) {
+  uint64_t all = g.height / 2 * (g.channels / 32), cores = __dg_cores(), core = __dg_core(), next = core * all / cores, last = (core + 1) * all / cores;
+
+  dg_dma_command image, weights, store;
+  whole(&image, 8);
+  image.fill_outside = 1;
+  image.src_stride[2] = g.width * pixel, image.dst_stride[2] = (g.width + 2) * lane_bytes;
+  image.count[3] = g.width + 2, image.low[3] = 1, image.high[3] = g.width + 1;
+  image.src_stride[3] = pixel, image.dst_stride[3] = lane_bytes;
+  image.count[4] = image.high[4] = lane_bytes / 8, image.src_stride[4] = image.dst_stride[4] = 8;
+  copy_rows(&weights, 0, lane_bytes, 0, pixel, 9, lane_bytes);
+  copy_rows(&store, 0, pixel, 0, lane_bytes, 0, lane_bytes);
+
+  struct piece pieces[slots];
+  uint64_t loaded[slots], stored[slots] = {0};
+  for (uint64_t i = 0, waiting = 0; waiting || next < last; ++i) {
+    uint64_t was = waiting;
+    waiting = next < last;
+    if (waiting) { // the next piece's operands, while the piece before is computed
+      struct piece p = pieces[i % slots] = piece_at(&g, next, last);
       uint32_t base = DG_LM_BASE + i % slots * slot_bytes;
-      loaded[i % slots] = load(&g, i, base, base + in_bytes);
+      int64_t top = (int64_t)p.top - 1, rows = p.rows + 2;
+      image.src = g.x + top * (int64_t)g.width * pixel - pixel + p.group * lane_bytes;
+      image.dst = base;
+      image.count[2] = rows, image.low[2] = top < 0 ? 1 : 0, image.high[2] = (int64_t)g.height - top < rows ? (int64_t)g.height - top : rows;
+      __dg_dma(DG_LOAD0, &image);
+      weights.src = g.w + p.group * lane_bytes;
+      weights.dst = base + in_bytes;
+      loaded[i % slots] = __dg_dma(DG_LOAD0, &weights);
+      next += p.rows / 2;
     }
-    if (i == first) continue;
-    uint64_t program = i - 1, slot = program % slots;
-    uint64_t base = DG_LM_BASE + slot * slot_bytes, out = base + in_bytes + weight_bytes;
+    if (!was) continue;
+    uint64_t slot = (i - 1) % slots, base = DG_LM_BASE + slot * slot_bytes, out = base + in_bytes + weight_bytes;
+    struct piece p = pieces[slot];
     __dg_await(DG_LOAD0, loaded[slot]);
     __dg_await(DG_STORE0, stored[slot]);
-    band_of_rows((const dg_f16x32 *)base, (const dg_f16x32 *)(base + in_bytes), (dg_f16x32 *)out, g.band, g.width);
-    dg_dma_command c;
-    uint64_t pixel = 2 * g.channels;
-    copy_rows(&c, g.out + program / groups * g.band * g.width * pixel + program % groups * lane_bytes, pixel, out, lane_bytes, g.band * g.width, lane_bytes);
-    stored[slot] = __dg_dma(DG_STORE0, &c);
+    band_of_rows((const dg_f16x32 *)base, (const dg_f16x32 *)(base + in_bytes), (dg_f16x32 *)out, p.rows, g.width);
+    store.src = out;
+    store.dst = g.out + p.top * g.width * pixel + p.group * lane_bytes;
+    store.count[3] = store.high[3] = p.rows * g.width;
+    stored[slot] = __dg_dma(DG_STORE0, &store);
   }
 }
