@@ -1,5 +1,5 @@
 // Compiled specialisations on disk: one .dgx each under $DOUGONG_CACHE or ~/.cache/dougong, named by the hash of all that they
-// depend on. Whatever goes wrong with the cache is no error: the model is compiled then.
+// depend on. Together they stay below $DOUGONG_CACHE_MB (4096 unless told): those not used for longest go. Whatever goes wrong with the cache is no error: the model is compiled then.
 #pragma once
 #include "runtime/artifact.h"
 #include <optional>

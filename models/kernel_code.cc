@@ -48,11 +48,12 @@ std::string bytecode_of(func::FuncOp kernel) {
 std::string unsuited(func::FuncOp kernel, const CompileOptions &options) {
   if (options.device != "auto")
     return "";
-  int64_t elements = 0;
+  int64_t elements = 0;  // of the largest tensor that it reads or writes
+  for (Type type : kernel.getArgumentTypes())
+    elements = std::max(elements, cast<RankedTensorType>(type).getNumElements());
   for (Type type : kernel.getResultTypes()) {
-    auto tensor = cast<RankedTensorType>(type);
-    elements += tensor.getNumElements();
-    if (!isa<FloatType>(tensor.getElementType()))
+    elements = std::max(elements, cast<RankedTensorType>(type).getNumElements());
+    if (!isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
       return "it computes integers, which the CPU does as well";
   }
   int64_t work = multiply_adds(kernel);
