@@ -136,6 +136,15 @@ private:
     return stored;
   }
 
+  // Does a value leave its kernel only as a result of the model, whose type stays?
+  bool isOnlyReturned(Value value, int group) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+        return isOnlyReturned(user->getResult(0), Groups::none);
+      return user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() == main : group != Groups::none && groups.groupOf(user) == group;
+    });
+  }
+
   void define(Value old, Value now) {
     if (!isWide(old.getType()))
       others.map(old, now);
@@ -192,7 +201,7 @@ private:
     for (OpOperand &init : op.getDpsInitsMutable()) {
       Value result = op.getTiedOpResult(&init);
       bool toNarrow = isWide(result.getType()) && !reduction && !op.payloadUsesValueFromOperand(&init) &&
-                      (groups.crosses(result) || (isMovement(op) && !isWide(inputs.front().getType())));
+                      ((groups.crosses(result) && !isOnlyReturned(result, group)) || (isMovement(op) && !isWide(inputs.front().getType())));
       inits.push_back(version(init.get(), toNarrow));
     }
     auto now = linalg::GenericOp::create(builder, op.getLoc(), ValueRange(inits).getTypes(), inputs, inits, op.getIndexingMapsArray(),
@@ -220,6 +229,8 @@ private:
   // Pads, slices, concatenations, reshapes: as their operand is stored. A vector (a bias, reshaped) stays wide.
   void convertMovement(Operation *op) {
     bool toNarrow = isWide(op->getResult(0).getType()) && llvm::none_of(op->getOperands(), [&](Value v) { return vectors.contains(v); });
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) && !narrow.lookup(op->getOperand(0)))
+      toNarrow &= !isOnlyReturned(op->getResult(0), Groups::none);
     IRMapping mapping = others;
     for (Value operand : op->getOperands())
       if (wasWide(operand))

@@ -293,6 +293,39 @@ TEST_F(Graph, InputsAreConvertedInsideOfTheFirstConvolution) {
     EXPECT_NEAR(before[i], after[i], 1e-2);
 }
 
+// A result of the model is in f32 to the end, also where the kernel that makes it reads it itself.
+TEST_F(Graph, ResultsAreNotRounded) {
+  use(R"(
+    #id = affine_map<(d0, d1) -> (d0, d1)>
+    #row = affine_map<(d0, d1) -> (d0)>
+    func.func @main(%x: tensor<6x8xf32>) -> (tensor<6x1xf32>, tensor<48xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %r = tensor.empty() : tensor<6xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%r : tensor<6xf32>) -> tensor<6xf32>
+      %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<6x8xf32>) outs(%f : tensor<6xf32>) {
+      ^bb0(%v: f32, %a: f32):
+        %t = arith.addf %a, %v : f32
+        linalg.yield %t : f32
+      } -> tensor<6xf32>
+      %q = linalg.exp ins(%s : tensor<6xf32>) outs(%r : tensor<6xf32>) -> tensor<6xf32>
+      %e = tensor.empty() : tensor<6x8xf32>
+      %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %q : tensor<6x8xf32>, tensor<6xf32>) outs(%e : tensor<6x8xf32>) {
+      ^bb0(%v: f32, %m: f32, %o: f32):
+        %t = arith.subf %v, %m : f32
+        linalg.yield %t : f32
+      } -> tensor<6x8xf32>
+      %m = tensor.expand_shape %q [[0, 1]] output_shape [6, 1] : tensor<6xf32> into tensor<6x1xf32>
+      %c = tensor.collapse_shape %y [[0, 1]] : tensor<6x8xf32> into tensor<48xf32>
+      return %m, %c : tensor<6x1xf32>, tensor<48xf32>
+    })");
+  auto before = run();
+  ASSERT_TRUE(succeeded(usePrecision(main(), Float16Type::get(&context))));
+  ASSERT_TRUE(succeeded(formKernels(*module)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  EXPECT_EQ(calls().size(), 1u);
+  EXPECT_EQ(before, run());
+}
+
 // x · s / 6 + x in f16 storage: one multiplication and a fused step, no division.
 TEST_F(Graph, DivisionByAConstantIsMultiplication) {
   use(R"(
