@@ -77,3 +77,8 @@ def test_depthwise_convolution_of_other_shapes_equals_numpy(size, channels, band
 def test_every_access_is_ordered_by_a_wait(monkeypatch, run):
     monkeypatch.setattr(kernels.Launch, "device_options", ",check-races")
     run()
+
+
+def test_cycles_repeat_exactly():
+    first, again = (kernels.gemm("phone", "int8", 1024, 4) for _ in range(2))
+    assert first.cycles == again.cycles and first.statistics["stall_cycles"] == again.statistics["stall_cycles"]
