@@ -14,6 +14,10 @@
 
 namespace dougong {
 
+// All of AVX-512: what hosts with AVX2 lack.
+inline constexpr const char *withoutAvx512 = "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,avx512bf16,avx512vbmi,avx512vbmi2,avx512ifma,avx512bitalg,avx512vpopcntdq,"
+                                             "avx512vp2intersect,avx512fp16";
+
 class CpuKernel {
  public:
   using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
@@ -63,15 +67,17 @@ class CpuKernel {
       return uint64_t(value);
   }
 
-  // Runs another kernel of the module, the whole of its grid.
+  // Another kernel of the module.
+  void select(const std::string &name) {
+    auto kernel = llvm::find_if(compiled.kernels, [&](const CompiledKernel &k) { return k.name == name; });
+    if (kernel == compiled.kernels.end())
+      throw std::runtime_error("no kernel " + name);
+    entry = take(jit->lookup(name)).toPtr<Entry>();
+    grid = kernel->grid;
+  }
   template <typename... Arguments> void call(const std::string &name, Arguments... arguments) {
-    for (const CompiledKernel &kernel : compiled.kernels)
-      if (kernel.name == name) {
-        entry = take(jit->lookup(name)).template toPtr<Entry>();
-        grid = kernel.grid;
-        return run({slot(arguments)...}, 1);
-      }
-    throw std::runtime_error("no kernel " + name);
+    select(name);
+    run({slot(arguments)...}, 1);
   }
 
   CompiledModule compiled;
