@@ -438,7 +438,7 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op, const Contract
   Tile out = home != wanted.end() ? home->second : newTile(op, 1, op.getLoc(), type, "contraction's result", Filled::ByCommand);
   Type element = type.getElementType();
   if (!element.isF32() && !element.isF16() && !element.isBF16())
-    return op.emitError("an integer contraction on the NPU starts from zero; add its start value afterwards");
+    return op.emitOpError("adds integers to a tile that its loop changes otherwise, too; add them to zeros, and the sum afterwards");
   drain(acc, out, Epilogue(), nullptr, nullptr, &*residual);
   tiles[result] = out;
   return success();

@@ -23,9 +23,6 @@ using namespace mlir;
 
 namespace dougong::npu {
 
-// Vectors of elementwise code done together: of 4, 6, 8 and 12, eight is where more gains little (hard swish, 32 channels:
-// 179, 149, 127, 117 thousand cycles).
-static constexpr int unrolled = 8;
 
 class VectorCode {
 public:
@@ -78,7 +75,7 @@ private:
   SmallVector<int> parallel, reduced;  // loops without the vector loop
   SmallVector<int64_t> periods;        // of operands that repeat within a vector
   int vectorLoop = -1, togetherLoop = -1, joinedLoop = -1;
-  int64_t together = 1;
+  int64_t together = 1, unrolled = 1;
   int inputs = 0;
   bool failedInside = false, overrun = false, overrunHere = false;
   SmallVector<std::pair<llvm::Instruction *, Buffer *>> accesses;
@@ -227,8 +224,14 @@ void VectorCode::chooseVectorLoop() {
   for (auto [l, loop] : llvm::enumerate(nest.loops))
     if (int(l) != vectorLoop)
       (loop.reduction ? reduced : parallel).push_back(l);
+  // Vectors of elementwise code done together: of 4, 6, 8 and 12, eight is where more gains little (hard swish, 32 channels:
+  // 179, 149, 127, 117 thousand cycles). Long bodies fill the pipes by themselves, and the registers even more.
+  int64_t length = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    length += isa<math::ExpOp, math::PowFOp>(inner) ? 8 : 1;
+  unrolled = std::clamp<int64_t>(256 / std::max<int64_t>(length, 1), 1, 8);
   bool accumulates = !reduced.empty() || isCombined();
-  int64_t most = vectorLoop < 0 ? 2 : accumulates && isMultiplyAdd(op) ? 8 : 4;
+  int64_t most = vectorLoop < 0 ? 2 : accumulates && isMultiplyAdd(op) ? 8 : std::min<int64_t>(4, unrolled);
   if (!accumulates && vectorLoop >= 0)
     most = llvm::divideCeil(unrolled * vectorLanes, std::max<int64_t>(vectorLanes, nest.loops[vectorLoop].size));
   if (!parallel.empty() && most > 1) {

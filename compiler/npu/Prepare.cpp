@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -103,6 +104,51 @@ void rearrangeOperands(ModuleOp module) {
   }
 }
 
+bool isZero(Value value) {
+  FloatAttr real;
+  IntegerAttr integer;
+  return (matchPattern(value, m_Constant(&real)) && real.getValue().isPosZero()) || (matchPattern(value, m_Constant(&integer)) && integer.getValue().isZero());
+}
+
+// Integer accumulators start from zero and leave as they are; another start value is added afterwards.
+//   matmul (a, b) outs (c)   →   m = matmul (a, b) outs (zeros) ; m + c
+// Not for a tile that a loop carries from zero on: that may be one held in accumulators.
+void addStartValues(ModuleOp module) {
+  SmallVector<linalg::LinalgOp> candidates;
+  module.walk([&](linalg::LinalgOp op) {
+    if (!isMultiplyAdd(op) || !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(32))
+      return;
+    Value init = op.getDpsInitOperand(0)->get();
+    if (!matchContraction(op))
+      return;
+    auto argument = dyn_cast<BlockArgument>(init);
+    if (auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr; loop && argument.hasOneUse())
+      init = loop.getTiedLoopInit(argument)->get();
+    auto fill = init.getDefiningOp<linalg::FillOp>();
+    if (!fill || !isZero(fill.getInputs()[0]))
+      candidates.push_back(op);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::LinalgOp op : candidates) {
+    Location loc = op.getLoc();
+    Value init = op.getDpsInitOperand(0)->get();
+    auto type = cast<RankedTensorType>(init.getType());
+    rewriter.setInsertionPoint(op);
+    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+    Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
+    Value zeros = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+    rewriter.modifyOpInPlace(op, [&] { op.getDpsInitsMutable()[0].set(zeros); });
+    rewriter.setInsertionPointAfter(op);
+    AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+    auto sum = linalg::GenericOp::create(rewriter, loc, type, ValueRange{op->getResult(0), init}, empty, ArrayRef<AffineMap>(SmallVector<AffineMap>(3, identity)), parallel,
+                                         [](OpBuilder &b, Location loc, ValueRange in) {
+                                           linalg::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, in[0], in[1]).getResult());
+                                         });
+    rewriter.replaceAllUsesExcept(op->getResult(0), sum.getResult(0), sum);
+  }
+}
+
 // Without a vector instruction of their own: by polynomials.
 bool isApproximated(StringRef name) {
   return llvm::is_contained({"math.sin", "math.cos", "math.atan", "math.atan2", "math.erf", "math.erfc", "math.asin", "math.acos", "math.cbrt", "math.log1p",
@@ -127,6 +173,7 @@ LogicalResult prepare(ModuleOp module) {
     return failure();
   if (failed(runPatterns(module, [](RewritePatternSet &patterns) { linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse); })))
     return failure();
+  addStartValues(module);
   rearrangeOperands(module);
   PassManager clean(module.getContext());
   clean.addPass(createCanonicalizerPass());

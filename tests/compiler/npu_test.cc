@@ -337,6 +337,24 @@ TEST(NpuDiagnostics, ElementsThatNothingComputes) {
   expectSaid(refusal(small), {"'linalg.generic' op computes with elements of type 'f8E4M3FN', which the NPU can only load, store and multiply in contractions"});
 }
 
+TEST(NpuDiagnostics, IntegerSumsThatALoopChangesOtherwise) {
+  std::string text = inTileForm("%x: memref<?xi8>, %y: memref<?xi32>", R"(
+  %z = arith.constant 0 : i32
+  %c9 = arith.constant 9 : index
+  %e = tensor.empty() : tensor<8x32xi32>
+  %f = linalg.fill ins(%z : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>
+  %a = dg.load %x[%c0] strides [%c1, %c1] : memref<?xi8> -> tensor<8x16xi8>
+  %b = dg.load %x[%c0] strides [%c1, %c1] : memref<?xi8> -> tensor<16x32xi8>
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %f) -> (tensor<8x32xi32>) {
+    %m = linalg.matmul ins(%a, %b : tensor<8x16xi8>, tensor<16x32xi8>) outs(%acc : tensor<8x32xi32>) -> tensor<8x32xi32>
+    %d = arith.addi %m, %m : tensor<8x32xi32>
+    scf.yield %d : tensor<8x32xi32>
+  }
+  dg.store %r, %y[%c0] strides [%c1, %c1] : tensor<8x32xi32> -> memref<?xi32>
+)");
+  expectSaid(refusal(text), {"'linalg.matmul' op adds integers to a tile that its loop changes otherwise, too; add them to zeros, and the sum afterwards"});
+}
+
 TEST(NpuDiagnostics, ASliceWithComputedSteps) {
   std::string text = inTileForm("%x: memref<?xf32>, %s: index", R"(
   %t = dg.load %x[%c0] strides [%c1] : memref<?xf32> -> tensor<64xf32>
