@@ -61,7 +61,7 @@ public:
     UP.Partial = UP.Runtime = UP.AllowExpensiveTripCount = true;
     UP.PartialThreshold = UP.Threshold = 4000; // in costs that know nothing of this machine; the size is bounded above
     UP.DefaultUnrollRuntimeCount = UP.MaxCount = Size > 30 ? 2 : 4;
-    UP.FullUnrollMaxCount = 32; // laid out flat, a longer loop's loads all come first and none of their values stays in a register
+    UP.FullUnrollMaxCount = 240 / Size; // of a longer loop laid out flat, all loads come first and their values fill the stack
     UP.UnrollRemainder = false;
   }
 
