@@ -27,7 +27,10 @@ uint64_t FlagHistory::when(uint64_t value) const {
   return at == raises.end() ? raises.back().when : at->when;
 }
 
+Engines::Engines(Core &core) : core(core), lm(core.shared.machine.core.lm_banks * core.shared.machine.core.lm_bank_bytes) {}
+
 void Engines::reset() {
+  lm.reset();
   flags.fill(0), issued.fill(0), waited.fill(0), free.fill(0), complete.fill(0);
   for (auto &queue : pending) queue.clear();
   for (auto &queue : starts) queue.clear();
@@ -237,6 +240,11 @@ void Engines::check(int queue, const dg_dma_command &c) const {
   if (std::string problem = dma_problem(c, load, core); !problem.empty()) core.fault(core.at, "dg.dma: " + problem);
 }
 
+namespace {
+// An engine asks for its operands at the pace at which it uses them, not all at once.
+double bytes_per_cycle(uint64_t bytes, uint64_t begin, uint64_t end) { return double(bytes) / double(std::max<uint64_t>(1, end - begin)); }
+}  // namespace
+
 // ---- What commands do, and how long they take ---------------------------------------------------------------------------
 
 Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
@@ -254,8 +262,8 @@ Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
   core.count.acc_written += 4 * m * c.n;
   if (c.accumulate) core.count.acc_read += 4 * m * c.n;
   double rate = integer ? shape.int8_rate : c.a_type == DG_F16 ? shape.f16_rate : c.a_type == DG_BF16 ? shape.bf16_rate : shape.fp8_rate;
-  double cycles = std::max(double(tiles_m * tiles_n * k) / rate, double(bytes) / (machine.core.lm_banks * machine.core.lm_bank_bytes));
-  uint64_t end = start + shape.startup_cycles + uint64_t(std::ceil(cycles));
+  uint64_t begin = start + shape.startup_cycles, end = begin + uint64_t(std::ceil(double(tiles_m * tiles_n * k) / rate));
+  if (core.shared.options.timing) end = std::max(end, lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, end)));
   return {end, end};
 }
 
@@ -268,8 +276,8 @@ Engines::Times Engines::run(const dg_drain_command &c, uint64_t start) {
   core.count.acc_read += 4 * m * c.n;
   core.count.lm_read += read;
   core.count.lm_written += written;
-  double cycles = std::max(4.0 * m * c.n / machine.tensor.drain_bytes_per_cycle, double(read + written) / (machine.core.lm_banks * machine.core.lm_bank_bytes));
-  uint64_t end = start + machine.tensor.drain_startup_cycles + uint64_t(std::ceil(cycles));
+  uint64_t begin = start + machine.tensor.drain_startup_cycles, end = begin + uint64_t(std::ceil(4.0 * m * c.n / machine.tensor.drain_bytes_per_cycle));
+  if (core.shared.options.timing) end = std::max(end, lm.take(begin, double(read + written), bytes_per_cycle(read + written, begin, end)));
   return {end, end};
 }
 
@@ -284,6 +292,8 @@ Engines::Times Engines::run(int queue, const dg_dma_command &c, uint64_t start) 
   if (!shared.options.timing) return {start, start};
   uint64_t begin = start + shared.machine.dma.startup_cycles, port = std::max(copied.lm_read, copied.lm_written);
   MemoryTiming::Passed passed = shared.timing.schedule(copied.traffic, begin, double(port), shared.machine.dma.bytes_per_cycle);
+  passed.transferred = std::max(passed.transferred, lm.take(begin, double(copied.lm_read + copied.lm_written), bytes_per_cycle(copied.lm_read + copied.lm_written, begin, passed.transferred)));
+  passed.arrived = std::max(passed.arrived, passed.transferred);
   bool global = copied.global_read + copied.global_written > 0;
   return {passed.transferred, global ? passed.arrived : passed.transferred};
 }

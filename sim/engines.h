@@ -37,7 +37,7 @@ class FlagHistory {
 
 class Engines {
  public:
-  explicit Engines(Core &core) : core(core) {}
+  explicit Engines(Core &core);
   void reset();
 
   // Issue a command in cycle `now`, which moves on while the queue is full; returns the ticket. Descriptors are checked here, and fault.
@@ -82,6 +82,7 @@ class Engines {
   std::array<uint64_t, DG_QUEUES> issued{};
   std::array<std::deque<Entry>, DG_QUEUES> pending;  // empty, or a wait that holds up the rest at the front
   // Timing, in cycles.
+  Calendar lm;                                          // the banks of local memory, which the engines share
   std::array<FlagHistory, 32> history;
   std::array<uint64_t, DG_QUEUES> waited{};             // when the flags waited for so far were there
   std::array<uint64_t, DG_QUEUES> free{};               // when the engine can start its next command

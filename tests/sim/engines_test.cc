@@ -225,6 +225,25 @@ TEST(Timing, ATensorCommandTakesItsStepsAndStartup) {
   EXPECT_EQ(bench.engines().when(DG_TENSOR, 1), bench.engines().done());
 }
 
+TEST(Timing, EnginesShareTheBanksOfLocalMemory) {
+  auto cycles = [](int banks, bool copies) {
+    Machine machine = phone();
+    machine.core.lm_banks = banks;  // of 32 bytes; the tensor engine wants 128 bytes a cycle, a copy within LM 64
+    BenchCore bench(machine, timed());
+    dg_tensor_command c{};
+    c.a = lm, c.b = lm + 4096, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.n = 64, c.k[2] = 6400, c.acc_m_stride = 256;
+    bench.engines().tensor(c, bench.now);
+    if (copies) bench.engines().dma(DG_LOAD0, copy(lm, lm + (1 << 19), 1, 6400 * 32, 0, 0), bench.now);
+    return bench.engines().done();
+  };
+  uint64_t alone = cycles(16, false);
+  EXPECT_EQ(uint64_t(16 + 6400), alone);
+  EXPECT_NEAR(double(cycles(16, true)), double(alone), 64.0);   // 512 bytes a cycle: room for both
+  EXPECT_NEAR(double(cycles(4, false)), double(alone), 64.0);   // 128: just enough for one
+  EXPECT_GE(cycles(4, true), 6400u * 192 / 128);                // not for both
+  EXPECT_GE(cycles(2, false), 2u * 6400);
+}
+
 TEST(Timing, EnginesOverlapUnlessACommandWaits) {
   BenchCore bench(phone(), timed());
   bench.shared.memory.map(dram, 1 << 20, "data");
