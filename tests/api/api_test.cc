@@ -1,5 +1,6 @@
 // The C API from a C caller's side, and the C++ wrapper over it.
 #include "api/include/dougong.hpp"
+#include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -136,6 +137,21 @@ TEST(Session, RunsAModelOnTheCpu) {
       std::string text = error.what();
       EXPECT_TRUE(text.find("'x'") != std::string::npos || text.find("'y'") != std::string::npos || text.find("'z'") != std::string::npos) << text;
     }
+}
+
+TEST(Session, ThreadsMayShareOne) {
+  dougong::Session session("/usr/share/libonnx-testdata/data/node/test_add/model.onnx", {.device = "cpu", .cache = false});
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      auto x = dougong::Tensor::of<float>({3, 4, 5}, std::vector<float>(60, float(t)));
+      for (int i = 0; i < 10; ++i)
+        wrong += session.run({{"x", x}, {"y", x}}).at("sum").data<float>()[59] != 2.f * t;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace
