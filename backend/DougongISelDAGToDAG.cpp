@@ -114,6 +114,18 @@ void DougongDAGToDAGISel::Select(SDNode *N) {
     ReplaceNode(N, CurDAG->getMachineNode(Dougong::ADDI, DL, MVT::i64, Slot, CurDAG->getTargetConstant(0, DL, MVT::i64)));
     return;
   }
+  case ISD::SRL: { // a word shifted right: its mask may have lost the bits that are shifted out
+    auto *Amount = dyn_cast<ConstantSDNode>(N->getOperand(1));
+    SDValue And = N->getOperand(0);
+    auto *Mask = And.getOpcode() == ISD::AND ? dyn_cast<ConstantSDNode>(And.getOperand(1)) : nullptr;
+    if (Amount && Mask && Amount->getZExtValue() > 0 && Amount->getZExtValue() < 32 &&
+        (Mask->getZExtValue() | maskTrailingOnes<uint64_t>(Amount->getZExtValue())) == 0xffffffff) {
+      SDValue Shift = CurDAG->getTargetConstant(Amount->getZExtValue(), DL, MVT::i64);
+      ReplaceNode(N, CurDAG->getMachineNode(Dougong::SRLIW, DL, MVT::i64, And.getOperand(0), Shift));
+      return;
+    }
+    break;
+  }
   case ISD::ATOMIC_CMP_SWAP:
     if (selectCompareAndSwap(N))
       return;

@@ -63,6 +63,9 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction({ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::FP_TO_SINT, ISD::FP_TO_UINT}, MVT::i64, Legal);
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
 
+  for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP})
+    setOperationAction(Op, MVT::i32, Custom);
+
   // Floats.
   setOperationAction(ISD::BITCAST, {MVT::i16, MVT::i32}, Custom);
   for (MVT VT : Floats) {
@@ -112,6 +115,7 @@ const char *DougongTargetLowering::getTargetNodeName(unsigned Opcode) const {
 #define NODE(N) case DGISD::N: return "DGISD::" #N;
   switch (Opcode) {
     NODE(CALL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS) NODE(TO_INT)
+    NODE(SLLW) NODE(SRLW) NODE(SRAW) NODE(ROLW) NODE(RORW) NODE(DIVW) NODE(DIVUW) NODE(REMW) NODE(REMUW) NODE(CLZW) NODE(CTZW) NODE(CPOPW)
     NODE(MASK_IN) NODE(MASK_OUT) NODE(MASK_FIRST) NODE(PERMUTE) NODE(PERMUTE2) NODE(BROADCAST_LANE) NODE(ALIGN) NODE(IOTA) NODE(VCLASS)
   }
 #undef NODE
@@ -329,12 +333,50 @@ SDValue DougongTargetLowering::lowerBitcast(SDValue Op, SelectionDAG &DAG) const
   return DAG.getNode(DGISD::BITS_FP, DL, Op.getValueType(), Bits);
 }
 
+// The instruction of RV64 that does an i32 operation in 32 bits, as a node; 0 if the i64 one serves as well.
+static unsigned wordNode(const SDNode *N) {
+  switch (N->getOpcode()) {
+  case ISD::SHL: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SLLW;
+  case ISD::SRL: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRLW;
+  case ISD::SRA: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRAW;
+  case ISD::ROTL: return DGISD::ROLW;
+  case ISD::ROTR: return DGISD::RORW;
+  case ISD::SDIV: return DGISD::DIVW;
+  case ISD::UDIV: return DGISD::DIVUW;
+  case ISD::SREM: return DGISD::REMW;
+  case ISD::UREM: return DGISD::REMUW;
+  case ISD::CTLZ: return DGISD::CLZW;
+  case ISD::CTTZ: return DGISD::CTZW;
+  case ISD::CTPOP: return DGISD::CPOPW;
+  }
+  return 0;
+}
+
+unsigned DougongTargetLowering::ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &, const SelectionDAG &, unsigned) const {
+  unsigned Opcode = Op.getOpcode();
+  return (Opcode >= DGISD::SLLW && Opcode <= DGISD::CPOPW) || Opcode == DGISD::FCLASS ? 33 : 1;
+}
+
 void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValue> &Results, SelectionDAG &DAG) const {
   SDLoc DL(N);
   if (N->getOpcode() == ISD::BITCAST && N->getValueType(0).isScalarInteger() && !N->getOperand(0).getValueType().isVector()) {
     SDValue Bits = DAG.getNode(DGISD::FP_BITS, DL, MVT::i64, N->getOperand(0));
     Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, N->getValueType(0), Bits));
     return;
+  }
+  if (N->getValueType(0) == MVT::i32) {
+    if (unsigned Opcode = wordNode(N)) {
+      SmallVector<SDValue, 2> Operands;
+      for (SDValue Operand : N->op_values())
+        Operands.push_back(DAG.getAnyExtOrTrunc(Operand, DL, MVT::i64));
+      if (auto *Amount = dyn_cast<ConstantSDNode>(N->getOperand(N->getNumOperands() - 1)); Amount && Opcode == DGISD::ROLW) {
+        Opcode = DGISD::RORW;
+        Operands[1] = DAG.getConstant((32 - Amount->getZExtValue()) & 31, DL, MVT::i64);
+      }
+      Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, DAG.getNode(Opcode, DL, MVT::i64, Operands)));
+    }
+    if (N->getOpcode() != ISD::BITCAST)
+      return;
   }
   if (SDValue Result = lowerVectorOperation(SDValue(N, 0), DAG)) {
     Results.push_back(Result);

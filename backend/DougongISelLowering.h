@@ -21,6 +21,8 @@ enum NodeType : unsigned {
   FP_BITS,    // f32, f16 or bf16 -> i64: the register as it is (bits above the type are undefined)
   BITS_FP,    // i64 -> f32, f16, bf16: likewise
   FCLASS,     // f32 or f64 -> i64 with one bit set, as RISC-V's fclass
+  // In 32 bits, of the low halves; the result sign-extended.
+  SLLW, SRLW, SRAW, ROLW, RORW, DIVW, DIVUW, REMW, REMUW, CLZW, CTZW, CPOPW,
   TO_INT,     // f32 or f64, rounding mode (target constant, RISC-V's numbers) -> i64
   // Vectors of 32 lanes.
   MASK_IN,        // i64 -> v32i1, bit i -> lane i
@@ -66,6 +68,8 @@ public:
   bool shouldConvertConstantLoadToIntImm(const APInt &, Type *) const override { return true; }
   bool isCheapToSpeculateCtlz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool isCheapToSpeculateCttz(Type *Ty) const override { return !Ty->isVectorTy(); }
+  bool hasAndNot(SDValue Value) const override { return Value.getValueType().isScalarInteger() && !isa<ConstantSDNode>(Value); }
+  unsigned ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
   Register getExceptionPointerRegister(const Constant *) const override;
   Register getExceptionSelectorRegister(const Constant *) const override;
   unsigned getJumpTableEncoding() const override;

@@ -13,6 +13,7 @@ class TargetMachine;
 
 FunctionPass *createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel);
 FunctionPass *createDougongExpandPseudos();
+FunctionPass *createDougongRemoveExtensions();
 AsmPrinter *createDougongAsmPrinter(TargetMachine &TM, std::unique_ptr<MCStreamer> &&Streamer);
 
 } // namespace llvm

@@ -76,6 +76,19 @@ def plus_32 : SDNodeXForm<imm, [{ return CurDAG->getTargetConstant(N->getZExtVal
 def : Pat<(i64 (srl (i64 (and i64:$a, 0xFFFFFFFF)), uimm5:$n)), (SRLI (SLLI $a, 32), (plus_32 $n))>;
 def : Pat<(i64 (sra (i64 (sext_inreg i64:$a, i32)), uimm5:$n)), (SRAIW $a, uimm5:$n)>;
 
+// In 32 bits.
+def SDTWord2 : SDTypeProfile<1, 2, [SDTCisVT<0, i64>, SDTCisVT<1, i64>, SDTCisVT<2, i64>]>;
+def SDTWord1 : SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDTCisVT<1, i64>]>;
+foreach op = ["SLLW", "SRLW", "SRAW", "ROLW", "RORW", "DIVW", "DIVUW", "REMW", "REMUW"] in {
+  def dg_#op : SDNode<"DGISD::" # op, SDTWord2>;
+  def : Pat<(i64 (!cast<SDNode>("dg_" # op) i64:$a, i64:$b)), (!cast<Instruction>(op) $a, $b)>;
+}
+def : Pat<(i64 (dg_RORW i64:$a, uimm5:$n)), (RORIW $a, uimm5:$n)>;
+foreach op = ["CLZW", "CTZW", "CPOPW"] in {
+  def dg_#op : SDNode<"DGISD::" # op, SDTWord1>;
+  def : Pat<(i64 (!cast<SDNode>("dg_" # op) i64:$a)), (!cast<Instruction>(op) $a)>;
+}
+
 // Shifts take the low 6 bits of the amount.
 def six_bits : PatFrag<(ops node:$n), (and node:$n, 63)>;
 def : Pat<(i64 (shl i64:$a, (i64 (six_bits i64:$n)))), (SLL $a, $n)>;

@@ -39,6 +39,10 @@ public:
     addPass(createDougongISelDag(getTM<DougongTargetMachine>(), getOptLevel()));
     return false;
   }
+  void addMachineSSAOptimization() override {
+    addPass(createDougongRemoveExtensions());
+    TargetPassConfig::addMachineSSAOptimization();
+  }
   void addPreSched2() override { addPass(createDougongExpandPseudos()); }
   void addPreEmitPass() override { addPass(&BranchRelaxationPassID); }
 };
