@@ -293,6 +293,65 @@ TEST_F(Graph, InputsAreConvertedInsideOfTheFirstConvolution) {
     EXPECT_NEAR(before[i], after[i], 1e-2);
 }
 
+TEST_F(Graph, AConcatenationTakesResizesAlong) {
+  use(R"(
+    #half = affine_map<(d0, d1, d2, d3) -> (d0, d1 floordiv 2, d2 floordiv 2, d3)>
+    #all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+    func.func @main(%x: tensor<1x4x5x8xf32>, %y: tensor<1x8x10x8xf32>) -> tensor<1x8x10x16xf32> {
+      %e = tensor.empty() : tensor<1x8x10x8xf32>
+      %r = linalg.generic {indexing_maps = [#half, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%x : tensor<1x4x5x8xf32>) outs(%e : tensor<1x8x10x8xf32>) {
+      ^bb0(%v: f32, %o: f32):
+        linalg.yield %v : f32
+      } -> tensor<1x8x10x8xf32>
+      %c = tensor.concat dim(3) %r, %y : (tensor<1x8x10x8xf32>, tensor<1x8x10x8xf32>) -> tensor<1x8x10x16xf32>
+      return %c : tensor<1x8x10x16xf32>
+    })");
+  auto before = run();
+  ASSERT_TRUE(succeeded(formKernels(*module)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  EXPECT_EQ(calls().size(), 1u);
+  EXPECT_EQ(before, run());
+}
+
+// matmul, bias, pixels of 2 x 2, a relu behind: one kernel where the tensor engine does it.
+TEST_F(Graph, ATransposedConvolutionIsOneKernel) {
+  use(R"(
+    #id = affine_map<(d0, d1) -> (d0, d1)>
+    #col = affine_map<(d0, d1) -> (d1)>
+    #from = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1, d3, d4)>
+    #five = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>
+    func.func @main(%x: tensor<12x6xf32>, %w: tensor<6x32xf32> {dg.weight = 0 : i64}, %b: tensor<32xf32> {dg.weight = 1 : i64}) -> tensor<3x2x4x2x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<12x32xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12x32xf32>) -> tensor<12x32xf32>
+      %m = linalg.matmul ins(%x, %w : tensor<12x6xf32>, tensor<6x32xf32>) outs(%f : tensor<12x32xf32>) -> tensor<12x32xf32>
+      %a = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %b : tensor<12x32xf32>, tensor<32xf32>) outs(%e : tensor<12x32xf32>) {
+      ^bb0(%v: f32, %c: f32, %o: f32):
+        %t = arith.addf %v, %c : f32
+        linalg.yield %t : f32
+      } -> tensor<12x32xf32>
+      %s = tensor.expand_shape %a [[0, 1], [2, 3, 4]] output_shape [3, 4, 2, 2, 8] : tensor<12x32xf32> into tensor<3x4x2x2x8xf32>
+      %q = tensor.empty() : tensor<3x2x4x2x8xf32>
+      %y = linalg.generic {indexing_maps = [#from, #five], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+          ins(%s : tensor<3x4x2x2x8xf32>) outs(%q : tensor<3x2x4x2x8xf32>) {
+      ^bb0(%v: f32, %o: f32):
+        %t = arith.maximumf %v, %zero : f32
+        linalg.yield %t : f32
+      } -> tensor<3x2x4x2x8xf32>
+      return %y : tensor<3x2x4x2x8xf32>
+    })");
+  auto before = run()[0];
+  ASSERT_TRUE(succeeded(usePrecision(main(), Float16Type::get(&context))));
+  ASSERT_TRUE(succeeded(formKernels(*module)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(count<linalg::MatmulOp>(kernel("k0")), 1);
+  auto after = run()[0];
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(before[i], after[i], 1e-2);
+}
+
 // A result of the model is in f32 to the end, also where the kernel that makes it reads it itself.
 TEST_F(Graph, ResultsAreNotRounded) {
   use(R"(
