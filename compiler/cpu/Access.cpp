@@ -36,8 +36,8 @@ struct Clipped {
   ValueRange strides, lower, upper;
   ArrayRef<int64_t> shape;
   function_ref<void(ImplicitLocOpBuilder &, Value address, Indices &)> inside;
-  function_ref<void(ImplicitLocOpBuilder &, Indices &)> outside;  // null: nothing happens there
-  ValueRange starts = {}, moduli = {};                            // empty: no dimension wraps
+  function_ref<void(ImplicitLocOpBuilder &, Indices &)> outside; // null: nothing happens there
+  ValueRange starts = {}, moduli = {};                           // empty: no dimension wraps
 
   Value address(ImplicitLocOpBuilder &b, Value outer, Value index, size_t dimension) const {
     return arith::AddIOp::create(b, outer, arith::MulIOp::create(b, index, strides[dimension]));
@@ -114,7 +114,8 @@ void lower(dg::LoadOp op) {
   };
   auto outside = [&](ImplicitLocOpBuilder &c, Indices &at) { memref::StoreOp::create(c, fill, buffer, at); };
   Indices at;
-  Clipped{op.getBase(), op.getOffset(), op.getStrides(), op.getLower(), op.getUpper(), tile.getShape(), inside, outside, op.getStarts(), op.getModuli()}
+  Clipped{op.getBase(),    op.getOffset(), op.getStrides(), op.getLower(),  op.getUpper(),
+          tile.getShape(), inside,         outside,         op.getStarts(), op.getModuli()}
       .emit(b, at, op.getOffset());
   op.replaceAllUsesWith(asTensor(b, tile, buffer));
   op.erase();
@@ -127,8 +128,8 @@ void lower(dg::StoreOp op) {
     memref::StoreOp::create(c, memref::LoadOp::create(c, buffer, at), op.getBase(), address);
   };
   Indices at;
-  Clipped{op.getBase(), op.getOffset(), op.getStrides(), op.getLower(), op.getUpper(), op.getTileType().getShape(), inside, nullptr}
-      .emit(b, at, op.getOffset());
+  Clipped{op.getBase(), op.getOffset(), op.getStrides(), op.getLower(), op.getUpper(), op.getTileType().getShape(), inside, nullptr}.emit(
+      b, at, op.getOffset());
   op.erase();
 }
 
@@ -188,7 +189,7 @@ void lower(dg::ScatterOp op) {
   });
   op.erase();
 }
-}  // namespace
+} // namespace
 
 LogicalResult cpu::lowerAccess(func::FuncOp kernel) {
   SmallVector<Operation *> accesses;

@@ -48,7 +48,7 @@ bufferization::OneShotBufferizationOptions options() {
   };
   return options;
 }
-}  // namespace
+} // namespace
 
 LogicalResult cpu::bufferizeKernel(func::FuncOp kernel) {
   keepCarriedTilesInPlace(kernel);

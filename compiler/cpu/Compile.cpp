@@ -6,7 +6,9 @@ using namespace mlir;
 using namespace dougong;
 
 namespace {
-bool isGraphForm(func::FuncOp kernel) { return kernel.getNumResults() != 0 || llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<TensorType>); }
+bool isGraphForm(func::FuncOp kernel) {
+  return kernel.getNumResults() != 0 || llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<TensorType>);
+}
 
 std::string nameOf(Type type) {
   std::string name;
@@ -23,7 +25,8 @@ CompiledKernel describe(func::FuncOp kernel) {
     auto shaped = dyn_cast<ShapedType>(type);
     result.arguments.push_back({nameOf(shaped ? shaped.getElementType() : type), bool(shaped), written});
     if (graph && shaped && shaped.hasStaticShape())
-      result.compulsoryBytes += shaped.getNumElements() * std::max<int64_t>(1, (shaped.getElementType().isIndex() ? 64 : shaped.getElementTypeBitWidth()) / 8);
+      result.compulsoryBytes +=
+          shaped.getNumElements() * std::max<int64_t>(1, (shaped.getElementType().isIndex() ? 64 : shaped.getElementTypeBitWidth()) / 8);
   };
   for (BlockArgument argument : kernel.getArguments()) {
     bool written = llvm::any_of(argument.getUsers(), [](Operation *user) { return isa<dg::StoreOp, dg::ScatterOp>(user); });
@@ -40,7 +43,8 @@ CompiledKernel describe(func::FuncOp kernel) {
       if (contraction)
         result.vectorMacs += work;
       else
-        result.vectorElements += work * std::max<int64_t>(1, std::distance(op->getRegion(0).front().begin(), op->getRegion(0).front().end()) - 1);
+        result.vectorElements +=
+            work * std::max<int64_t>(1, std::distance(op->getRegion(0).front().begin(), op->getRegion(0).front().end()) - 1);
     });
   if (auto grid = kernel->getAttrOfType<DenseI64ArrayAttr>("dg.grid"))
     for (auto [axis, extent] : llvm::enumerate(grid.asArrayRef().take_front(3)))
@@ -63,9 +67,7 @@ LogicalResult simplifyGraph(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   tensor::populateDecomposeTensorConcatPatterns(patterns);
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
-    return operand->get().hasOneUse();
-  });
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) { return operand->get().hasOneUse(); });
   if (failed(applyPatternsGreedily(module, std::move(patterns))))
     return failure();
   PassManager passes(module.getContext());
@@ -95,7 +97,7 @@ LogicalResult compileKernel(func::FuncOp kernel, const cpu::Registers &registers
 
 // Diagnostics of the context, shown as they would be, and the first kept for the Error.
 class FirstError {
- public:
+public:
   explicit FirstError(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error && text.empty()) {
@@ -104,15 +106,15 @@ class FirstError {
               out << diagnostic.getLocation() << ": ";
             out << diagnostic;
           }
-          return failure();   // on to the handlers below
+          return failure(); // on to the handlers below
         }) {}
   llvm::Error error() const { return llvm::createStringError(text.empty() ? "a kernel cannot be compiled for the CPU" : text); }
 
- private:
+private:
   std::string text;
   ScopedDiagnosticHandler handler;
 };
-}  // namespace
+} // namespace
 
 llvm::Expected<CompiledModule> dougong::compileForCpu(ModuleOp module) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = cpu::hostMachine();
@@ -128,7 +130,7 @@ llvm::Expected<CompiledModule> cpu::compileForMachine(ModuleOp module, llvm::Tar
     if (function->hasAttr("dg.kernel"))
       kernels.push_back(function);
     else
-      function.erase();   // callers of kernels are the runtime's business
+      function.erase(); // callers of kernels are the runtime's business
   }
   CompiledModule result{"cpu", {}, {}};
   for (func::FuncOp kernel : kernels)

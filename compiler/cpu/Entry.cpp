@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace dougong;
 
 namespace {
-constexpr int64_t stackBytes = 128 << 10;   // temporaries up to this live on the thread's stack
+constexpr int64_t stackBytes = 128 << 10; // temporaries up to this live on the thread's stack
 constexpr int64_t alignment = 64;
 
 int64_t bytesOf(MemRefType type) {
@@ -65,7 +65,7 @@ LogicalResult placeTemporaries(ImplicitLocOpBuilder &b, func::FuncOp function) {
     return failure();
   int64_t total = 0;
   for (memref::AllocOp op : temporaries)
-    total += llvm::alignTo(bytesOf(op.getType()), alignment) + alignment;   // a line between, against vectors that run in step
+    total += llvm::alignTo(bytesOf(op.getType()), alignment) + alignment; // a line between, against vectors that run in step
   if (!total)
     return success();
   Type i8 = b.getI8Type(), i64 = b.getI64Type(), ptr = LLVM::LLVMPointerType::get(b.getContext());
@@ -186,7 +186,7 @@ void unpackLaunch(func::FuncOp kernel, func::FuncOp programs) {
   func::CallOp::create(b, programs, operands);
   func::ReturnOp::create(b);
 }
-}  // namespace
+} // namespace
 
 LogicalResult cpu::makeEntry(func::FuncOp kernel, bool disjoint) {
   func::FuncOp programs = makeProgramLoop(kernel, disjoint);

@@ -19,17 +19,17 @@ using namespace dougong;
 using namespace dougong::cpu;
 
 namespace {
-constexpr int64_t mostUnrolled = 24;   // copies of the body in one iteration of the innermost loop
+constexpr int64_t mostUnrolled = 24; // copies of the body in one iteration of the innermost loop
 
-struct Place {              // an operand as the loops so far see it
-  Value flat;               // memref<?xT> from the operand's base on, or null
-  Value at;                 // index: the element at the current indices of the loops
+struct Place { // an operand as the loops so far see it
+  Value flat;  // memref<?xT> from the operand's base on, or null
+  Value at;    // index: the element at the current indices of the loops
   SmallVector<int64_t> strides;
 };
 struct State {
   SmallVector<Place> places;
-  SmallVector<Value> indices;     // by loop, if the body wants them
-  SmallVector<int64_t> lengths;   // by loop: iterations that remain to be done from here
+  SmallVector<Value> indices;   // by loop, if the body wants them
+  SmallVector<int64_t> lengths; // by loop: iterations that remain to be done from here
 };
 // One vector of a tile: offsets within the tile by loop, and how many of its lanes exist.
 struct Point {
@@ -37,10 +37,10 @@ struct Point {
   int64_t lanes;
 };
 using Builder = ImplicitLocOpBuilder;
-using Loads = std::map<std::tuple<unsigned, int64_t, int64_t>, Value>;   // operand, offset, lanes → its value
+using Loads = std::map<std::tuple<unsigned, int64_t, int64_t>, Value>; // operand, offset, lanes → its value
 
 class Nest {
- public:
+public:
   Nest(const NestShape &shape, const Registers &registers) : shape(shape), registers(registers), v(shape.vectorLoop) {}
 
   void emit() {
@@ -55,19 +55,22 @@ class Nest {
     shape.op->erase();
   }
 
- private:
+private:
   const NestShape &shape;
   const Registers &registers;
   const unsigned v;
 
   static Value constant(Builder &b, int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-  static Value plus(Builder &b, Value at, int64_t offset) { return offset ? arith::AddIOp::create(b, at, constant(b, offset)).getResult() : at; }
+  static Value plus(Builder &b, Value at, int64_t offset) {
+    return offset ? arith::AddIOp::create(b, at, constant(b, offset)).getResult() : at;
+  }
 
   static Place flatten(Builder &b, const NestOperand &operand) {
     auto metadata = memref::ExtractStridedMetadataOp::create(b, operand.value);
     auto type = MemRefType::get({ShapedType::kDynamic}, operand.element);
-    Value flat = memref::ReinterpretCastOp::create(b, type, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
-                                                   ArrayRef<OpFoldResult>{constant(b, INT64_MAX)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+    Value flat =
+        memref::ReinterpretCastOp::create(b, type, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
+                                          ArrayRef<OpFoldResult>{constant(b, INT64_MAX)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
     return {flat, plus(b, metadata.getOffset(), operand.constant), operand.strides};
   }
 
@@ -82,7 +85,9 @@ class Nest {
       next.indices[loop] = next.indices[loop] ? arith::AddIOp::create(b, next.indices[loop], by).getResult() : by;
     return next;
   }
-  State advanced(Builder &b, const State &state, unsigned loop, int64_t by) const { return by ? advanced(b, state, loop, constant(b, by)) : state; }
+  State advanced(Builder &b, const State &state, unsigned loop, int64_t by) const {
+    return by ? advanced(b, state, loop, constant(b, by)) : state;
+  }
 
   // The loops around the tile, from steps[step] inwards.
   void over(Builder &b, size_t step, State state) {
@@ -121,7 +126,8 @@ class Nest {
       for (unsigned loop = 0; loop < shape.loops.size(); ++loop) {
         if (shape.loops[loop].reduction)
           loops.push_back(loop);
-        else if (loop != v && place.strides[loop] && llvm::any_of(ArrayRef(shape.steps).drop_front(shape.packAfter), [&](const NestShape::Step &s) { return s.loop == loop; }))
+        else if (loop != v && place.strides[loop] &&
+                 llvm::any_of(ArrayRef(shape.steps).drop_front(shape.packAfter), [&](const NestShape::Step &s) { return s.loop == loop; }))
           invariant = false;
       }
       if (!invariant)
@@ -154,7 +160,8 @@ class Nest {
     State inner = state;
     for (Place &place : inner.places)
       if (place.strides[loops[0]])
-        place.at = arith::AddIOp::create(c, place.at, arith::MulIOp::create(c, body.getInductionVar(), constant(c, place.strides[loops[0]])));
+        place.at =
+            arith::AddIOp::create(c, place.at, arith::MulIOp::create(c, body.getInductionVar(), constant(c, place.strides[loops[0]])));
     copyPanel(c, inner, loops.drop_front(), operand);
   }
 
@@ -169,7 +176,9 @@ class Nest {
   }
 
   bool underMask(const Point &point) const { return point.lanes < shape.lanes && registers.masks && !shape.exactLanes; }
-  VectorType vectorOf(Type element, const Point &point) const { return VectorType::get(underMask(point) ? shape.lanes : point.lanes, element); }
+  VectorType vectorOf(Type element, const Point &point) const {
+    return VectorType::get(underMask(point) ? shape.lanes : point.lanes, element);
+  }
   Value maskOf(Builder &b, const Point &point) const {
     VectorType type = vectorOf(b.getI1Type(), point);
     SmallVector<bool> lanes(type.getNumElements());
@@ -269,7 +278,8 @@ class Nest {
   // A tile: accumulators (or, of an elementwise operation, just its results) in registers.
   void tile(Builder &b, const State &state) {
     SmallVector<Point> points = pointsOf(state);
-    size_t outputs = llvm::count_if(shape.operands, [](const NestOperand &o) { return o.output; }), inputs = shape.operands.size() - outputs;
+    size_t outputs = llvm::count_if(shape.operands, [](const NestOperand &o) { return o.output; }),
+           inputs = shape.operands.size() - outputs;
     if (shape.horizontal)
       return reduceLanes(b, state, points);
     SmallVector<Value> values;
@@ -320,14 +330,14 @@ class Nest {
     if (last && !shape.horizontal)
       while (unrolled < 4 && unrolled < extent && int64_t(points.size()) * unrolled * 2 <= mostUnrolled)
         unrolled *= 2;
-    return loop(b, state, level, extent, unrolled, values, [&](Builder &c, const State &inner, SmallVector<Value> carried) {
-      return reduce(c, inner, level + 1, points, carried);
-    });
+    return loop(b, state, level, extent, unrolled, values,
+                [&](Builder &c, const State &inner, SmallVector<Value> carried) { return reduce(c, inner, level + 1, points, carried); });
   }
 
   // `body` for every iteration of a loop, `unrolled` of them at a time, with values carried.
   template <typename Body>
-  SmallVector<Value> loop(Builder &b, const State &state, unsigned level, int64_t extent, int64_t unrolled, SmallVector<Value> values, Body body) {
+  SmallVector<Value> loop(Builder &b, const State &state, unsigned level, int64_t extent, int64_t unrolled, SmallVector<Value> values,
+                          Body body) {
     int64_t wholes = extent / unrolled * unrolled;
     auto several = [&](Builder &c, const State &from, int64_t count, SmallVector<Value> carried) {
       for (int64_t i = 0; i < count; ++i)
@@ -338,7 +348,8 @@ class Nest {
       auto made = scf::ForOp::create(b, constant(b, 0), constant(b, wholes), constant(b, unrolled), values);
       Builder c(b.getLoc(), b.getContext());
       c.setInsertionPointToEnd(made.getBody());
-      SmallVector<Value> next = several(c, advanced(c, state, level, made.getInductionVar()), unrolled, SmallVector<Value>(made.getRegionIterArgs()));
+      SmallVector<Value> next =
+          several(c, advanced(c, state, level, made.getInductionVar()), unrolled, SmallVector<Value>(made.getRegionIterArgs()));
       scf::YieldOp::create(c, next);
       values = SmallVector<Value>(made.getResults());
     } else {
@@ -373,7 +384,8 @@ class Nest {
       const Place &place = state.places.back();
       Value at = plus(b, place.at, offsetOf(place, point));
       Value before = memref::LoadOp::create(b, place.flat, ValueRange(at));
-      memref::StoreOp::create(b, vector::makeArithReduction(b, b.getLoc(), *shape.combining, before, acrossLanes(b, sum)), place.flat, ValueRange(at));
+      memref::StoreOp::create(b, vector::makeArithReduction(b, b.getLoc(), *shape.combining, before, acrossLanes(b, sum)), place.flat,
+                              ValueRange(at));
     }
   }
   // Halves on halves: every kind of reduction takes log2(lanes) steps.
@@ -396,8 +408,9 @@ class Nest {
           if (part.lanes == shape.lanes || underMask(part)) {
             Value next = whole(c, evaluate(c, from, part, {value}, loads)[0], part);
             value = underMask(part) ? arith::SelectOp::create(c, maskOf(c, part), next, value).getResult() : next;
-          } else {   // a shorter vector: its accumulator is the first lanes of the whole one
-            Value few = vector::ExtractStridedSliceOp::create(c, value, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{part.lanes}, ArrayRef<int64_t>{1});
+          } else { // a shorter vector: its accumulator is the first lanes of the whole one
+            Value few =
+                vector::ExtractStridedSliceOp::create(c, value, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{part.lanes}, ArrayRef<int64_t>{1});
             Value next = whole(c, evaluate(c, from, part, {few}, loads)[0], part);
             value = vector::InsertStridedSliceOp::create(c, next, value, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
           }
@@ -417,7 +430,7 @@ class Nest {
     return wholes < extent ? turn(b, advanced(b, state, v, wholes), extent - wholes, values) : values;
   }
 };
-}  // namespace
+} // namespace
 
 void cpu::formNests(func::FuncOp kernel, const Registers &registers) {
   SmallVector<linalg::LinalgOp> ops;

@@ -7,8 +7,8 @@ using namespace dougong;
 using namespace dougong::cpu;
 
 namespace {
-constexpr int64_t panelBytes = 96 << 10;   // of the vector operand: with a row tile of the other, well within L2
-constexpr int64_t packedUses = 6;          // row tiles that must read a panel for its copy to pay
+constexpr int64_t panelBytes = 96 << 10; // of the vector operand: with a row tile of the other, well within L2
+constexpr int64_t packedUses = 6;        // row tiles that must read a panel for its copy to pay
 
 // Which loops of the nest an operation's loop d is: one, or, where a map has `d floordiv n`, an outer one and an inner one of n
 // iterations, so that d = n · outer + inner.
@@ -124,10 +124,11 @@ bool bodyFits(NestShape &shape, int64_t &widest) {
   for (Operation &op : body.without_terminator()) {
     if (isa<linalg::IndexOp>(op))
       shape.indexed = true;
-    else if (!isa<arith::ConstantOp>(op) && !(OpTrait::hasElementwiseMappableTraits(&op) && isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op.getDialect())))
+    else if (!isa<arith::ConstantOp>(op) &&
+             !(OpTrait::hasElementwiseMappableTraits(&op) && isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op.getDialect())))
       return false;
-    shape.exactLanes |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
-                            math::IPowIOp>(op);
+    shape.exactLanes |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                            arith::FloorDivSIOp, math::IPowIOp>(op);
     for (Type type : op.getResultTypes())
       if (!note(type))
         return false;
@@ -208,7 +209,8 @@ Tile contractionTile(int64_t rows, int64_t vectors, const Registers &registers) 
     for (int64_t r = 1; r <= rows && r * v <= accumulators && r * v + v + 1 < registers.count; ++r) {
       auto cost = [](int64_t a, int64_t b) { return a * b == 0 ? 0 : std::max({a * b / 2.0, (a + b) / 2.0, 4.0}); };
       double fullRows = double(rows / r), fullVectors = double(vectors / v);
-      double cycles = fullRows * fullVectors * cost(r, v) + fullRows * cost(r, vectors % v) + fullVectors * cost(rows % r, v) + cost(rows % r, vectors % v);
+      double cycles = fullRows * fullVectors * cost(r, v) + fullRows * cost(r, vectors % v) + fullVectors * cost(rows % r, v) +
+                      cost(rows % r, vectors % v);
       if (cycles < least * 0.999 || (cycles < least * 1.001 && r * v > best.rows * best.vectors))
         least = cycles, best = {r, v};
     }
@@ -223,7 +225,8 @@ void chooseContractionTile(NestShape &shape, const Registers &registers) {
     if (shape.loops[i].reduction)
       reductions.push_back(i);
     else if (i != v) {
-      bool everywhere = llvm::all_of(shape.operands, [&](const NestOperand &operand) { return !isPanel(operand) || operand.strides[i] != 0; });
+      bool everywhere =
+          llvm::all_of(shape.operands, [&](const NestOperand &operand) { return !isPanel(operand) || operand.strides[i] != 0; });
       (everywhere ? batch : rows).push_back(i);
     }
   }
@@ -232,7 +235,7 @@ void chooseContractionTile(NestShape &shape, const Registers &registers) {
   if (!rows.empty())
     row = rows.pop_back_val();
   else if (!batch.empty())
-    row = batch.pop_back_val();   // depthwise, pooling: no reuse, but independent accumulators
+    row = batch.pop_back_val(); // depthwise, pooling: no reuse, but independent accumulators
   Tile tile = contractionTile(row ? shape.loops[*row].extent : 1, vectors, registers);
   shape.vectors = tile.vectors;
   int64_t uses = row ? llvm::divideCeil(shape.loops[*row].extent, tile.rows) : 1;
@@ -282,7 +285,7 @@ void chooseTile(NestShape &shape, const Registers &registers) {
   for (unsigned loop : parallel)
     shape.steps.push_back({loop, 1});
   int64_t vectors = llvm::divideCeil(shape.loops[v].extent, shape.lanes);
-  if (shape.strided) {   // the other loops within: lines that one lane touches are touched by the next iterations
+  if (shape.strided) { // the other loops within: lines that one lane touches are touched by the next iterations
     shape.vectors = std::min<int64_t>(vectors, 2);
     shape.steps.insert(shape.steps.begin(), {v, shape.vectors * shape.lanes});
     return;
@@ -301,7 +304,7 @@ void chooseTile(NestShape &shape, const Registers &registers) {
   }
   shape.vectors = std::min<int64_t>(vectors, std::max<int64_t>(1, 4 / points));
 }
-}  // namespace
+} // namespace
 
 std::optional<NestShape> cpu::shapeOf(linalg::LinalgOp op, const Registers &registers) {
   if (!op.hasPureBufferSemantics() || op->getNumRegions() != 1)

@@ -14,26 +14,26 @@ namespace dougong::cpu {
 struct NestLoop {
   int64_t extent;
   bool reduction;
-  int64_t original;                // the operation's loop, where it is one loop
+  int64_t original; // the operation's loop, where it is one loop
 };
 
 struct NestOperand {
-  mlir::Value value;               // a memref, or a scalar
+  mlir::Value value; // a memref, or a scalar
   mlir::Type element;
   bool memory = false, output = false;
-  llvm::SmallVector<int64_t> strides;   // in elements, by loop
-  int64_t constant = 0;            // what index maps add, in elements
+  llvm::SmallVector<int64_t> strides; // in elements, by loop
+  int64_t constant = 0;               // what index maps add, in elements
 };
 
 struct NestShape {
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<NestLoop> loops;
-  llvm::SmallVector<NestOperand> operands;   // inputs, then outputs
-  int vectorLoop = -1;             // stride 1, or 0, in every operand, unless `strided`
-  bool strided = false;            // some operands of an elementwise operation are gathered or scattered lane by lane: a transposition
-  bool horizontal = false;         // it is a reduction: lanes are combined at the end
-  bool indexed = false;            // the body reads loop indices
-  bool exactLanes = false;         // no computing on lanes that do not exist (integer division)
+  llvm::SmallVector<NestOperand> operands; // inputs, then outputs
+  int vectorLoop = -1;                     // stride 1, or 0, in every operand, unless `strided`
+  bool strided = false;    // some operands of an elementwise operation are gathered or scattered lane by lane: a transposition
+  bool horizontal = false; // it is a reduction: lanes are combined at the end
+  bool indexed = false;    // the body reads loop indices
+  bool exactLanes = false; // no computing on lanes that do not exist (integer division)
   int64_t lanes = 0;
   std::optional<mlir::vector::CombiningKind> combining;
 
@@ -44,13 +44,15 @@ struct NestShape {
     int64_t tile;
   };
   llvm::SmallVector<Step> steps;
-  size_t packAfter = 0;            // after this many steps the panel is copied to a dense buffer; 0: it is not
-  int64_t vectors = 1;             // of the vector loop in a tile
+  size_t packAfter = 0; // after this many steps the panel is copied to a dense buffer; 0: it is not
+  int64_t vectors = 1;  // of the vector loop in a tile
 
-  bool reduces() const { return llvm::any_of(loops, [](const NestLoop &loop) { return loop.reduction; }); }
+  bool reduces() const {
+    return llvm::any_of(loops, [](const NestLoop &loop) { return loop.reduction; });
+  }
 };
 
 // Nothing, if the operation is not of this kind.
 std::optional<NestShape> shapeOf(mlir::linalg::LinalgOp op, const Registers &registers);
 
-}  // namespace dougong::cpu
+} // namespace dougong::cpu

@@ -17,9 +17,7 @@ using namespace mlir;
 using namespace dougong;
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpu::hostMachine(llvm::StringRef without) {
-  static bool initialised = [] {
-    return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
-  }();
+  static bool initialised = [] { return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter(); }();
   if (!initialised)
     return llvm::createStringError("the installed LLVM has no code generator for this host");
   llvm::Triple triple(llvm::sys::getProcessTriple());
@@ -49,8 +47,8 @@ cpu::Registers cpu::hostRegisters(const llvm::TargetMachine &machine) {
 namespace {
 // Functions of f32 as polynomials, good to a few units in the last place, so that they vectorise. Others go to libm.
 bool hasPolynomial(StringRef name) {
-  return llvm::is_contained({"math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf", "math.atan", "math.atan2",
-                             "math.sin", "math.cos", "math.cbrt", "math.exp2"},
+  return llvm::is_contained({"math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf", "math.atan",
+                             "math.atan2", "math.sin", "math.cos", "math.cbrt", "math.exp2"},
                             name);
 }
 
@@ -66,7 +64,7 @@ LogicalResult expandOperations(ModuleOp module) {
   vector::populateVectorStepLoweringPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
 }
-}  // namespace
+} // namespace
 
 LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
@@ -75,7 +73,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp module) {
   PassManager passes(context);
   passes.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   passes.addPass(memref::createExpandStridedMetadataPass());
-  passes.addPass(createConvertMathToFuncs());   // integer powers
+  passes.addPass(createConvertMathToFuncs()); // integer powers
   if (failed(passes.run(module)))
     return failure();
   // Bodies of linalg operations became scalar code just now.
@@ -123,8 +121,8 @@ llvm::Expected<std::string> cpu::emitObject(ModuleOp module, llvm::TargetMachine
   }
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
-  tuning.SLPVectorization = false;   // register tiles are vectors already, and large,
-  tuning.LoopUnrolling = false;      // and unrolled as far as helps
+  tuning.SLPVectorization = false; // register tiles are vectors already, and large,
+  tuning.LoopUnrolling = false;    // and unrolled as far as helps
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

@@ -11,8 +11,8 @@
 //   }
 //
 // Boxes all have the same static size: where a dimension does not divide, the last box starts early and overlaps the one before.
-// Two programs then write the same values, but only final ones: such a box is computed aside and copied. A cut is taken only if the programs together do no more than a little extra work,
-// so a sum over rows is never computed once per column tile.
+// Two programs then write the same values, but only final ones: such a box is computed aside and copied. A cut is taken only if the
+// programs together do no more than a little extra work, so a sum over rows is never computed once per column tile.
 #include "compiler/cpu/cpu.h"
 #include "compiler/dialect/Dg.h"
 #include <numeric>
@@ -26,7 +26,7 @@ constexpr int64_t workOfProgram = 1 << 16;    // elements, or 8 multiply-adds ea
 constexpr int64_t multiplyAddsPerByte = 32;   // at least, for each byte that a cut makes programs read again
 constexpr int64_t bytesOfProgram = 256 << 10; // of the tensors it touches: what stays in a core's L2
 constexpr double extraWork = 1.2;
-constexpr int64_t lanes = 64;                 // the innermost dimension is cut in multiples of this
+constexpr int64_t lanes = 64; // the innermost dimension is cut in multiples of this
 
 int64_t threads() { return std::max(2u, std::thread::hardware_concurrency()); }
 
@@ -71,8 +71,8 @@ struct Piece {
 
 bool disjoint(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
   if (llvm::any_of(a.getStaticOffsets(), ShapedType::isDynamic) || llvm::any_of(b.getStaticOffsets(), ShapedType::isDynamic) ||
-      llvm::any_of(a.getStaticSizes(), ShapedType::isDynamic) || llvm::any_of(b.getStaticSizes(), ShapedType::isDynamic) || !a.hasUnitStride() ||
-      !b.hasUnitStride())
+      llvm::any_of(a.getStaticSizes(), ShapedType::isDynamic) || llvm::any_of(b.getStaticSizes(), ShapedType::isDynamic) ||
+      !a.hasUnitStride() || !b.hasUnitStride())
     return false;
   for (auto [ao, as, bo, bs] : llvm::zip_equal(a.getStaticOffsets(), a.getStaticSizes(), b.getStaticOffsets(), b.getStaticSizes()))
     if (ao + as <= bo || bo + bs <= ao)
@@ -103,12 +103,13 @@ void collectPieces(ImplicitLocOpBuilder &b, Value value, Value memory, SmallVect
   if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
     auto expanded = memref::ExpandShapeOp::computeExpandedType(type, collapse.getSrcType().getShape(), collapse.getReassociationIndices());
     if (succeeded(expanded))
-      return collectPieces(b, collapse.getSrc(), memref::ExpandShapeOp::create(b, *expanded, memory, collapse.getReassociationIndices()), pieces);
+      return collectPieces(b, collapse.getSrc(), memref::ExpandShapeOp::create(b, *expanded, memory, collapse.getReassociationIndices()),
+                           pieces);
   }
   SmallVector<tensor::InsertSliceOp> slices = concatenated(value);
   for (tensor::InsertSliceOp slice : slices) {
-    auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(slice.getSourceType().getShape(), type, slice.getMixedOffsets(),
-                                                                              slice.getMixedSizes(), slice.getMixedStrides()));
+    auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+        slice.getSourceType().getShape(), type, slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides()));
     Value part = memref::SubViewOp::create(b, view, memory, slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides());
     collectPieces(b, slice.getSource(), part, pieces);
   }
@@ -120,7 +121,8 @@ void collectPieces(ImplicitLocOpBuilder &b, Value value, Value memory, SmallVect
 void giveLoops(ImplicitLocOpBuilder &b, Piece &piece) {
   Operation *op = piece.value.getDefiningOp();
   if (op && isa<TilingInterface>(op) && isa<linalg::LinalgOp, tensor::PadOp>(op) &&
-      llvm::any_of(cast<TilingInterface>(op).getLoopIteratorTypes(), [](utils::IteratorType t) { return t == utils::IteratorType::parallel; }))
+      llvm::any_of(cast<TilingInterface>(op).getLoopIteratorTypes(),
+                   [](utils::IteratorType t) { return t == utils::IteratorType::parallel; }))
     return;
   auto type = cast<RankedTensorType>(piece.value.getType());
   Value empty = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
@@ -172,9 +174,10 @@ bool loadPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad, RankedTensorType typ
   if (!memory.getLayout().isIdentity() || !memory.hasStaticShape())
     return false;
   auto flat = MemRefType::get({ShapedType::kDynamic}, memory.getElementType());
-  Value base = memref::ReinterpretCastOp::create(b, flat, source.getBuffer(), OpFoldResult(b.getIndexAttr(0)),
-                                                 ArrayRef<OpFoldResult>{arith::ConstantIndexOp::create(b, memory.getNumElements()).getResult()},
-                                                 ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  Value base =
+      memref::ReinterpretCastOp::create(b, flat, source.getBuffer(), OpFoldResult(b.getIndexAttr(0)),
+                                        ArrayRef<OpFoldResult>{arith::ConstantIndexOp::create(b, memory.getNumElements()).getResult()},
+                                        ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
   SmallVector<int64_t> strideOf = computeSuffixProduct(memory.getShape());
   SmallVector<Value> strides, lower, upper;
@@ -223,9 +226,9 @@ std::optional<int64_t> granularity(func::FuncOp kernel) {
 }
 
 struct Cut {
-  SmallVector<int64_t> tiles;   // by loop of the root
+  SmallVector<int64_t> tiles; // by loop of the root
   int64_t programs = 1;
-  bool overlaps = false;        // the last box along some loop begins within the one before
+  bool overlaps = false; // the last box along some loop begins within the one before
 };
 
 // Cuts the loops of `root` into about `wanted` boxes. Loops are tried in the order of the bytes that cutting them makes
@@ -250,7 +253,8 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     SmallVector<unsigned> inputs;
     if (!heavy || !rootOp)
       return inputs;
-    AffineMap rootMap = rootOp.getMatchingIndexingMap(rootOp.getDpsInitOperand(0)), map = heavy.getMatchingIndexingMap(heavy.getDpsInitOperand(0));
+    AffineMap rootMap = rootOp.getMatchingIndexingMap(rootOp.getDpsInitOperand(0)),
+              map = heavy.getMatchingIndexingMap(heavy.getDpsInitOperand(0));
     auto position = rootMap.getResultPosition(b.getAffineDimExpr(loop));
     if (!position || *position >= map.getNumResults())
       return inputs;
@@ -289,7 +293,7 @@ Cut cutLoops(TilingInterface root, Operation *heaviest, int64_t wanted, std::opt
     tile = llvm::alignTo(tile, unit);
     if (tile >= extents[loop] || (multiple > 1 && extents[loop] % multiple))
       continue;
-    for (int64_t size = tile; size <= tile + tile / 2; size += unit)   // a size that divides, if one is near
+    for (int64_t size = tile; size <= tile + tile / 2; size += unit) // a size that divides, if one is near
       if (extents[loop] % size == 0) {
         tile = size;
         break;
@@ -318,7 +322,7 @@ LogicalResult emitBox(ImplicitLocOpBuilder &b, const Piece &piece, const Cut &cu
   SmallVector<Range> domain = root.getIterationDomain(b);
   Value rest = program;
   SmallVector<Value> starts(domain.size());
-  for (int64_t loop = domain.size() - 1; loop >= 0; --loop) {   // the last loop changes fastest
+  for (int64_t loop = domain.size() - 1; loop >= 0; --loop) { // the last loop changes fastest
     int64_t extent = *getConstantIntValue(domain[loop].size), tile = cut.tiles[loop], parts = llvm::divideCeil(extent, tile);
     if (parts == 1)
       continue;
@@ -373,7 +377,7 @@ LogicalResult emitBox(ImplicitLocOpBuilder &b, const Piece &piece, const Cut &cu
 
 void simplify(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
-  tensor::populateFoldTensorEmptyPatterns(patterns);   // a slice of an empty tensor: else temporaries keep the size of the whole
+  tensor::populateFoldTensorEmptyPatterns(patterns); // a slice of an empty tensor: else temporaries keep the size of the whole
   (void)applyPatternsGreedily(kernel, std::move(patterns));
   PassManager passes(kernel.getContext(), func::FuncOp::getOperationName());
   passes.addPass(createCanonicalizerPass());
@@ -416,8 +420,8 @@ FailureOr<int64_t> emitPrograms(func::FuncOp kernel, ArrayRef<Piece> pieces, Arr
   // A box that an edge cuts (the inside of a pad of a computed value) has no static size, and so no register tile.
   WalkResult ragged = kernel.walk([](Operation *op) {
     bool dynamic = isa<linalg::LinalgOp, tensor::EmptyOp, tensor::GenerateOp>(op) && llvm::any_of(op->getResultTypes(), [](Type type) {
-      return isa<ShapedType>(type) && !cast<ShapedType>(type).hasStaticShape();
-    });
+                     return isa<ShapedType>(type) && !cast<ShapedType>(type).hasStaticShape();
+                   });
     return dynamic ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (ragged.wasInterrupted())
@@ -439,7 +443,7 @@ FailureOr<int64_t> emitPrograms(func::FuncOp kernel, ArrayRef<Piece> pieces, Arr
     return failure();
   return programs;
 }
-}  // namespace
+} // namespace
 
 FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
   SmallVector<Piece> pieces = onMemory(kernel);
@@ -452,7 +456,8 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
   for (Type type : kernel.getArgumentTypes())
     bytes += bytesOf(type);
   int64_t units = isContraction(heaviest) ? work / 8 : work;
-  int64_t wanted = std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(16 * threads(), bytes / bytesOfProgram));
+  int64_t wanted =
+      std::clamp<int64_t>(std::max(units / workOfProgram, bytes / bytesOfProgram), 1, std::max(16 * threads(), bytes / bytesOfProgram));
 
   std::optional<int64_t> multiple = granularity(kernel);
   if (!multiple)
@@ -469,8 +474,10 @@ FailureOr<int64_t> cpu::formPrograms(func::FuncOp kernel) {
       elements += cast<ShapedType>(piece.value.getType()).getNumElements();
     for (const Piece &piece : pieces) {
       copied.push_back({map.lookup(piece.value), map.lookup(piece.memory)});
-      int64_t share = std::max<int64_t>(1, programs * cast<ShapedType>(piece.value.getType()).getNumElements() / std::max<int64_t>(1, elements));
-      cuts.push_back(cutLoops(cast<TilingInterface>(copied.back().value.getDefiningOp()), map.lookupOrNull(heaviest), share, only, *multiple));
+      int64_t share =
+          std::max<int64_t>(1, programs * cast<ShapedType>(piece.value.getType()).getNumElements() / std::max<int64_t>(1, elements));
+      cuts.push_back(
+          cutLoops(cast<TilingInterface>(copied.back().value.getDefiningOp()), map.lookupOrNull(heaviest), share, only, *multiple));
     }
     FailureOr<int64_t> formed = emitPrograms(copy, copied, cuts, work);
     if (succeeded(formed) && *formed > 1)

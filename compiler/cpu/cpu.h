@@ -10,9 +10,9 @@ namespace dougong::cpu {
 
 // The vector registers of the host: what register tiles are sized by.
 struct Registers {
-  int bits = 256;   // of one register
+  int bits = 256; // of one register
   int count = 16;
-  bool masks = false;   // loads and stores under a mask cost no more than others
+  bool masks = false; // loads and stores under a mask cost no more than others
 };
 
 // The target machine for the features detected on this host. `without`: features to leave unused, "avx512f,avx512bw" (tests).
@@ -42,4 +42,4 @@ mlir::LogicalResult makeEntry(mlir::func::FuncOp kernel, bool disjoint);
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 llvm::Expected<std::string> emitObject(mlir::ModuleOp module, llvm::TargetMachine &machine);
 
-}  // namespace dougong::cpu
+} // namespace dougong::cpu

@@ -55,7 +55,7 @@ TEST(CpuGraph, LayerNormOfRows) {
       return %y : tensor<500x219xf32>
     })");
   const int rows = 500, columns = 219;
-  EXPECT_GT(kernel.grid[0], 1);   // rows are independent: the sums must not forbid the cut
+  EXPECT_GT(kernel.grid[0], 1); // rows are independent: the sums must not forbid the cut
   std::vector<float> x = randomFloats(rows * columns, 1, -3, 5), g = randomFloats(columns, 2), y(x.size(), NAN);
   kernel(x.data(), g.data(), y.data());
   for (int i = 0; i < rows; ++i) {
@@ -153,7 +153,8 @@ TEST(CpuGraph, ArgMaxAlongRowsAndColumns) {
   for (bool rows : {true, false}) {
     int n = rows ? 33 : 70;
     char buffer[4096];
-    std::snprintf(buffer, sizeof buffer, text, rows ? "a" : "b", n, n, n, n, n, n, n, rows ? "\"parallel\",\"reduction\"" : "\"reduction\",\"parallel\"", n, n, rows ? 1 : 0, n, n, n);
+    std::snprintf(buffer, sizeof buffer, text, rows ? "a" : "b", n, n, n, n, n, n, n,
+                  rows ? "\"parallel\",\"reduction\"" : "\"reduction\",\"parallel\"", n, n, rows ? 1 : 0, n, n, n);
     CpuKernel kernel(buffer);
     std::vector<float> x = randomFloats(33 * 70, 1);
     std::vector<int64_t> y(n, -1);
@@ -194,8 +195,9 @@ TEST(CpuGraph, TransposesOfAnyOrderAndType) {
       for (int i = 0; i < 3; ++i)
         out += std::to_string(from[order[i]]) + "x", permutation += (i ? ", " : "") + std::to_string(order[i]);
       out += type + ">";
-      CpuKernel kernel("func.func @t(%x: " + in + ") -> " + out + " attributes {dg.kernel} {\n%e = tensor.empty() : " + out + "\n%r = linalg.transpose ins(%x : " + in +
-                       ") outs(%e : " + out + ") permutation = [" + permutation + "]\nreturn %r : " + out + "\n}");
+      CpuKernel kernel("func.func @t(%x: " + in + ") -> " + out + " attributes {dg.kernel} {\n%e = tensor.empty() : " + out +
+                       "\n%r = linalg.transpose ins(%x : " + in + ") outs(%e : " + out + ") permutation = [" + permutation +
+                       "]\nreturn %r : " + out + "\n}");
       auto check = [&]<typename T>(T) {
         std::vector<T> x(7 * 133 * 39), y(x.size());
         for (size_t i = 0; i < x.size(); ++i)
@@ -276,7 +278,7 @@ TEST(CpuGraph, HalfStorageWithSingleArithmetic) {
       double sum = 0;
       for (int k = 0; k < 60; ++k)
         sum += double(ha[i * 60 + k]) * double(hb[k * 70 + j]);
-      ASSERT_NEAR(double(y[i * 70 + j]), std::exp(sum), std::exp(sum) * 0.0006);   // half a unit of f16, and f32's error
+      ASSERT_NEAR(double(y[i * 70 + j]), std::exp(sum), std::exp(sum) * 0.0006); // half a unit of f16, and f32's error
     }
 }
 
@@ -316,21 +318,44 @@ TEST(CpuGraph, MathFunctions) {
     double (*reference)(double);
     double low, high;
   };
-  const Function functions[] = {
-      {"absf", std::fabs, -5, 5},      {"acos", std::acos, -1, 1},      {"acosh", std::acosh, 1, 9},   {"asin", std::asin, -1, 1},
-      {"asinh", std::asinh, -9, 9},    {"atan", std::atan, -9, 9},      {"atanh", std::atanh, -.9, .9}, {"cbrt", std::cbrt, -9, 9},
-      {"ceil", std::ceil, -9, 9},      {"cos", std::cos, -9, 9},        {"cosh", std::cosh, -5, 5},    {"erf", std::erf, -3, 3},
-      {"erfc", std::erfc, -2, 2},      {"exp", std::exp, -9, 9},        {"exp2", std::exp2, -9, 9},    {"expm1", std::expm1, -3, 3},
-      {"floor", std::floor, -9, 9},    {"log", std::log, .01, 99},      {"log10", std::log10, .01, 99}, {"log1p", std::log1p, -.9, 9},
-      {"log2", std::log2, .01, 99},    {"round", std::round, -9, 9},    {"roundeven", std::nearbyint, -9, 9},
-      {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, .1, 9},      {"sin", std::sin, -9, 9},      {"sinh", std::sinh, -5, 5},
-      {"sqrt", std::sqrt, 0, 9},       {"tan", std::tan, -1.5, 1.5},    {"tanh", std::tanh, -9, 9},    {"trunc", std::trunc, -9, 9}};
+  const Function functions[] = {{"absf", std::fabs, -5, 5},
+                                {"acos", std::acos, -1, 1},
+                                {"acosh", std::acosh, 1, 9},
+                                {"asin", std::asin, -1, 1},
+                                {"asinh", std::asinh, -9, 9},
+                                {"atan", std::atan, -9, 9},
+                                {"atanh", std::atanh, -.9, .9},
+                                {"cbrt", std::cbrt, -9, 9},
+                                {"ceil", std::ceil, -9, 9},
+                                {"cos", std::cos, -9, 9},
+                                {"cosh", std::cosh, -5, 5},
+                                {"erf", std::erf, -3, 3},
+                                {"erfc", std::erfc, -2, 2},
+                                {"exp", std::exp, -9, 9},
+                                {"exp2", std::exp2, -9, 9},
+                                {"expm1", std::expm1, -3, 3},
+                                {"floor", std::floor, -9, 9},
+                                {"log", std::log, .01, 99},
+                                {"log10", std::log10, .01, 99},
+                                {"log1p", std::log1p, -.9, 9},
+                                {"log2", std::log2, .01, 99},
+                                {"round", std::round, -9, 9},
+                                {"roundeven", std::nearbyint, -9, 9},
+                                {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, .1, 9},
+                                {"sin", std::sin, -9, 9},
+                                {"sinh", std::sinh, -5, 5},
+                                {"sqrt", std::sqrt, 0, 9},
+                                {"tan", std::tan, -1.5, 1.5},
+                                {"tanh", std::tanh, -9, 9},
+                                {"trunc", std::trunc, -9, 9}};
   std::string text = "#id = affine_map<(a)->(a)>\n";
   auto generic = [&](const std::string &name, const std::string &type, const std::string &body) {
     std::string tensor = "tensor<101x" + type + ">";
-    text += "func.func @" + name + "_" + type + "(%a: " + tensor + ") -> " + tensor + " attributes {dg.kernel} {\n%e = tensor.empty() : " + tensor +
-            "\n%r = linalg.generic {indexing_maps=[#id,#id], iterator_types=[\"parallel\"]} ins(%a : " + tensor + ") outs(%e : " + tensor + ") {\n^bb0(%x: " + type +
-            ", %o: " + type + "):\n" + body + "\nlinalg.yield %y : " + type + "\n} -> " + tensor + "\nreturn %r : " + tensor + "\n}\n";
+    text += "func.func @" + name + "_" + type + "(%a: " + tensor + ") -> " + tensor +
+            " attributes {dg.kernel} {\n%e = tensor.empty() : " + tensor +
+            "\n%r = linalg.generic {indexing_maps=[#id,#id], iterator_types=[\"parallel\"]} ins(%a : " + tensor + ") outs(%e : " + tensor +
+            ") {\n^bb0(%x: " + type + ", %o: " + type + "):\n" + body + "\nlinalg.yield %y : " + type + "\n} -> " + tensor +
+            "\nreturn %r : " + tensor + "\n}\n";
   };
   for (const Function &function : functions)
     for (std::string type : {"f32", "f64", "f16"})
@@ -409,7 +434,8 @@ TEST(CpuGraph, ArgumentReturnedThroughReshape) {
 
 // Triton's matrix product: a loop carries the accumulator, edges are clipped by bounds.
 TEST(CpuTile, MatrixProductWithCarriedAccumulator) {
-  CpuKernel kernel(R"(func.func @mm(%a: memref<?xf16>, %b: memref<?xf16>, %c: memref<?xf32>, %m: i32, %n: i32, %k: i32) attributes {dg.kernel} {
+  CpuKernel kernel(
+      R"(func.func @mm(%a: memref<?xf16>, %b: memref<?xf16>, %c: memref<?xf32>, %m: i32, %n: i32, %k: i32) attributes {dg.kernel} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %bm = arith.constant 32 : index
@@ -473,7 +499,7 @@ TEST(CpuTile, CarriedTilesThatSwap) {
     })");
   std::vector<float> x(16), y(16);
   for (int i = 0; i < 16; ++i)
-    x[i] = i < 8 ? 0 : i;   // Fibonacci numbers times i
+    x[i] = i < 8 ? 0 : i; // Fibonacci numbers times i
   kernel.grid = {1, 1, 1};
   for (int n : {0, 1, 2, 10}) {
     kernel(x.data(), y.data(), n);
@@ -568,7 +594,7 @@ TEST(CpuTile, GatherAndScatterUnderMask) {
   kernel(x.data(), y.data(), at.data());
   for (int i = 0; i < 100; ++i) {
     bool there = i && i % 6 == 0 && i < 96 && (i / 6) % 3;
-    EXPECT_EQ(y[i], there ? x[i] + 1 : 3) << i;   // program 0 of 1
+    EXPECT_EQ(y[i], there ? x[i] + 1 : 3) << i; // program 0 of 1
   }
 }
 std::string errorOf(const char *text) {
@@ -596,7 +622,7 @@ TEST(CpuDiagnostic, TemporaryWithoutStaticSize) {
       return
     })");
   EXPECT_NE(error.find("no static size"), std::string::npos) << error;
-  EXPECT_NE(error.find(":3:"), std::string::npos) << error;   // the line of the text
+  EXPECT_NE(error.find(":3:"), std::string::npos) << error; // the line of the text
 }
 
 TEST(CpuTable, SaysWhatAKernelTakesAndDoes) {
@@ -616,6 +642,6 @@ TEST(CpuTable, SaysWhatAKernelTakesAndDoes) {
   EXPECT_TRUE(line.arguments[2].written);
   EXPECT_EQ(line.vectorMacs, 8 * 8 * 8 * 36);
   EXPECT_EQ(line.compulsoryBytes, 400 * 2 + 288 * 2 + 512 * 4);
-  EXPECT_EQ(line.grid, (std::array<int64_t, 3>{1, 1, 1}));   // too little work to share
+  EXPECT_EQ(line.grid, (std::array<int64_t, 3>{1, 1, 1})); // too little work to share
 }
-}  // namespace
+} // namespace

@@ -15,11 +15,12 @@
 namespace dougong {
 
 // All of AVX-512: what hosts with AVX2 lack.
-inline constexpr const char *withoutAvx512 = "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,avx512bf16,avx512vbmi,avx512vbmi2,avx512ifma,avx512bitalg,avx512vpopcntdq,"
-                                             "avx512vp2intersect,avx512fp16";
+inline constexpr const char *withoutAvx512 =
+    "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,avx512bf16,avx512vbmi,avx512vbmi2,avx512ifma,avx512bitalg,avx512vpopcntdq,"
+    "avx512vp2intersect,avx512fp16";
 
 class CpuKernel {
- public:
+public:
   using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
 
   // `without`: features of this host that the code may not use.
@@ -84,7 +85,7 @@ class CpuKernel {
   std::array<int64_t, 3> grid{};
   Entry entry = nullptr;
 
- private:
+private:
   static void check(llvm::Error error) {
     if (error)
       throw std::runtime_error(llvm::toString(std::move(error)));
@@ -97,4 +98,4 @@ class CpuKernel {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-}  // namespace dougong
+} // namespace dougong

@@ -2,8 +2,8 @@
 // divided index maps, in several types. Values are small integers, so that every order of summing is exact and results must be equal
 // to those of evaluating the operation index by index, and nothing beside the result may change.
 #include "tests/compiler/cpu_kernel.h"
-#include <gtest/gtest.h>
 #include <algorithm>
+#include <gtest/gtest.h>
 #include <numeric>
 #include <random>
 
@@ -54,7 +54,7 @@ struct Operation {
   std::vector<bool> reduction;
   std::vector<Operand> inputs;
   Operand output;
-  std::vector<char> combine;   // of an input with those before: '*', '+', '-'
+  std::vector<char> combine; // of an input with those before: '*', '+', '-'
   bool reduces = false, maximum = false;
 };
 
@@ -106,7 +106,7 @@ Operation randomOperation(std::mt19937 &random) {
       std::shuffle(dims.begin(), dims.end(), random);
     op.inputs.push_back(operand(dims, false));
   }
-  op.inputs.push_back(operand(all, true));   // gives every loop its extent
+  op.inputs.push_back(operand(all, true)); // gives every loop its extent
   if (chance(0.3))
     std::shuffle(parallel.begin(), parallel.end(), random);
   op.output = operand(parallel, true);
@@ -131,11 +131,14 @@ std::string textOf(const Operation &op, const std::string &name, const std::stri
     }
   }
   if (op.reduces)
-    body += "%r = arith." + std::string(op.maximum ? (isFloat ? "maximumf " : "maxsi ") : "add" + suffix) + "%o, " + value + " : " + type + "\n", value = "%r";
-  return "func.func @" + name + "(" + arguments + ") -> " + out + " attributes {dg.kernel} {\n%z = arith.constant " + (isFloat ? "0.0" : "0") + " : " + type +
-         "\n%e = tensor.empty() : " + out + "\n%f = linalg.fill ins(%z : " + type + ") outs(%e : " + out + ") -> " + out + "\n%g = linalg.generic {indexing_maps = [" + maps +
-         op.output.map(op.extents.size()) + "], iterator_types = [" + loops + "]} ins(" + inputs + " : " + types + ") outs(%f : " + out + ") {\n^bb0(" + block + "%o: " + type + "):\n" +
-         body + "linalg.yield " + value + " : " + type + "\n} -> " + out + "\nreturn %g : " + out + "\n}\n";
+    body += "%r = arith." + std::string(op.maximum ? (isFloat ? "maximumf " : "maxsi ") : "add" + suffix) + "%o, " + value + " : " + type +
+            "\n",
+        value = "%r";
+  return "func.func @" + name + "(" + arguments + ") -> " + out + " attributes {dg.kernel} {\n%z = arith.constant " +
+         (isFloat ? "0.0" : "0") + " : " + type + "\n%e = tensor.empty() : " + out + "\n%f = linalg.fill ins(%z : " + type +
+         ") outs(%e : " + out + ") -> " + out + "\n%g = linalg.generic {indexing_maps = [" + maps + op.output.map(op.extents.size()) +
+         "], iterator_types = [" + loops + "]} ins(" + inputs + " : " + types + ") outs(%f : " + out + ") {\n^bb0(" + block +
+         "%o: " + type + "):\n" + body + "linalg.yield " + value + " : " + type + "\n} -> " + out + "\nreturn %g : " + out + "\n}\n";
 }
 
 template <typename T> void check(const Operation &op, CpuKernel &kernels, const std::string &name) {
@@ -183,8 +186,10 @@ TEST_P(Random, OperationsEqualTheirDefinition) {
   CpuKernel kernels(text, 0, GetParam());
   for (int n = 0; n < 60; ++n) {
     std::string name = "k" + std::to_string(n);
-    n % 3 == 0 ? check<float>(ops[n], kernels, name) : n % 3 == 1 ? check<int32_t>(ops[n], kernels, name) : check<int8_t>(ops[n], kernels, name);
+    n % 3 == 0   ? check<float>(ops[n], kernels, name)
+    : n % 3 == 1 ? check<int32_t>(ops[n], kernels, name)
+                 : check<int8_t>(ops[n], kernels, name);
   }
 }
 INSTANTIATE_TEST_SUITE_P(CpuFeatures, Random, testing::Values("", withoutAvx512));
-}  // namespace
+} // namespace

@@ -35,11 +35,19 @@ std::string shape(std::initializer_list<int> extents, const char *type) {
 
 std::string matmulText(int m, int k, int n) {
   std::string a = shape({m, k}, "f32"), b = shape({k, n}, "f32"), c = shape({m, n}, "f32");
-  return "func.func @matmul(%a: " + a + ", %b: " + b + ") -> " + c + " attributes {dg.kernel} {\n"
-         "  %zero = arith.constant 0.0 : f32\n  %e = tensor.empty() : " + c + "\n"
-         "  %f = linalg.fill ins(%zero : f32) outs(%e : " + c + ") -> " + c + "\n"
-         "  %r = linalg.matmul ins(%a, %b : " + a + ", " + b + ") outs(%f : " + c + ") -> " + c + "\n"
-         "  return %r : " + c + "\n}";
+  return "func.func @matmul(%a: " + a + ", %b: " + b + ") -> " + c +
+         " attributes {dg.kernel} {\n"
+         "  %zero = arith.constant 0.0 : f32\n  %e = tensor.empty() : " +
+         c +
+         "\n"
+         "  %f = linalg.fill ins(%zero : f32) outs(%e : " +
+         c + ") -> " + c +
+         "\n"
+         "  %r = linalg.matmul ins(%a, %b : " +
+         a + ", " + b + ") outs(%f : " + c + ") -> " + c +
+         "\n"
+         "  return %r : " +
+         c + "\n}";
 }
 
 class Matmul : public testing::TestWithParam<std::array<int, 3>> {};
@@ -68,7 +76,8 @@ TEST_P(Matmul, EqualsLoopsWithoutAvx512) {
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Matmul,
                          testing::Values(std::array{1, 1, 1}, std::array{3, 5, 7}, std::array{64, 64, 64}, std::array{127, 65, 129},
-                                         std::array{1, 200, 333}, std::array{256, 256, 256}, std::array{257, 300, 256}, std::array{130, 700, 17}));
+                                         std::array{1, 200, 333}, std::array{256, 256, 256}, std::array{257, 300, 256},
+                                         std::array{130, 700, 17}));
 
 struct Convolution {
   int n, h, w, c, f, kh, kw, stride, pad;
@@ -76,19 +85,35 @@ struct Convolution {
 // Convolution, bias and ReLU in one kernel, as a model has it.
 std::string convolutionText(const Convolution &v, int oh, int ow) {
   std::string x = shape({v.n, v.h, v.w, v.c}, "f32"), k = shape({v.kh, v.kw, v.c, v.f}, "f32"), b = shape({v.f}, "f32"),
-              y = shape({v.n, oh, ow, v.f}, "f32"), p = shape({v.n, v.h + 2 * v.pad, v.w + 2 * v.pad, v.c}, "f32"), s = std::to_string(v.stride),
-              pads = "0, " + std::to_string(v.pad) + ", " + std::to_string(v.pad) + ", 0";
-  return "func.func @conv(%x: " + x + ", %k: " + k + ", %b: " + b + ") -> " + y + " attributes {dg.kernel} {\n"
+              y = shape({v.n, oh, ow, v.f}, "f32"), p = shape({v.n, v.h + 2 * v.pad, v.w + 2 * v.pad, v.c}, "f32"),
+              s = std::to_string(v.stride), pads = "0, " + std::to_string(v.pad) + ", " + std::to_string(v.pad) + ", 0";
+  return "func.func @conv(%x: " + x + ", %k: " + k + ", %b: " + b + ") -> " + y +
+         " attributes {dg.kernel} {\n"
          "  %zero = arith.constant 0.0 : f32\n"
-         "  %p = tensor.pad %x low[" + pads + "] high[" + pads + "] {\n  ^bb0(%i: index, %j: index, %l: index, %m: index):\n    tensor.yield %zero : f32\n"
-         "  } : " + x + " to " + p + "\n"
-         "  %e = tensor.empty() : " + y + "\n  %f = linalg.fill ins(%zero : f32) outs(%e : " + y + ") -> " + y + "\n"
-         "  %c = linalg.conv_2d_nhwc_hwcf {strides = dense<" + s + "> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}\n"
-         "    ins(%p, %k : " + p + ", " + k + ") outs(%f : " + y + ") -> " + y + "\n"
-         "  %r = linalg.generic {indexing_maps = [affine_map<(n,h,w,f)->(n,h,w,f)>, affine_map<(n,h,w,f)->(f)>, affine_map<(n,h,w,f)->(n,h,w,f)>],\n"
-         "    iterator_types = [\"parallel\",\"parallel\",\"parallel\",\"parallel\"]} ins(%c, %b : " + y + ", " + b + ") outs(%e : " + y + ") {\n"
-         "  ^bb0(%u: f32, %v: f32, %w: f32):\n    %s = arith.addf %u, %v : f32\n    %t = arith.maximumf %s, %zero : f32\n    linalg.yield %t : f32\n"
-         "  } -> " + y + "\n  return %r : " + y + "\n}";
+         "  %p = tensor.pad %x low[" +
+         pads + "] high[" + pads +
+         "] {\n  ^bb0(%i: index, %j: index, %l: index, %m: index):\n    tensor.yield %zero : f32\n"
+         "  } : " +
+         x + " to " + p +
+         "\n"
+         "  %e = tensor.empty() : " +
+         y + "\n  %f = linalg.fill ins(%zero : f32) outs(%e : " + y + ") -> " + y +
+         "\n"
+         "  %c = linalg.conv_2d_nhwc_hwcf {strides = dense<" +
+         s +
+         "> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}\n"
+         "    ins(%p, %k : " +
+         p + ", " + k + ") outs(%f : " + y + ") -> " + y +
+         "\n"
+         "  %r = linalg.generic {indexing_maps = [affine_map<(n,h,w,f)->(n,h,w,f)>, affine_map<(n,h,w,f)->(f)>, "
+         "affine_map<(n,h,w,f)->(n,h,w,f)>],\n"
+         "    iterator_types = [\"parallel\",\"parallel\",\"parallel\",\"parallel\"]} ins(%c, %b : " +
+         y + ", " + b + ") outs(%e : " + y +
+         ") {\n"
+         "  ^bb0(%u: f32, %v: f32, %w: f32):\n    %s = arith.addf %u, %v : f32\n    %t = arith.maximumf %s, %zero : f32\n    linalg.yield "
+         "%t : f32\n"
+         "  } -> " +
+         y + "\n  return %r : " + y + "\n}";
 }
 
 class Conv : public testing::TestWithParam<Convolution> {};
@@ -131,7 +156,8 @@ TEST_P(Softmax, OfRows) {
     %e = tensor.empty() : tensor<300x1003xf32>
     %r = linalg.softmax dimension(1) ins(%x : tensor<300x1003xf32>) outs(%e : tensor<300x1003xf32>) -> tensor<300x1003xf32>
     return %r : tensor<300x1003xf32>
-  })", 0, GetParam());
+  })",
+                   0, GetParam());
   EXPECT_GT(kernel.grid[0], 1);
   const int rows = 300, columns = 1003;
   std::vector<float> x = randomFloats(rows * columns, 1, -8, 8), y(x.size(), NAN);
@@ -148,7 +174,8 @@ TEST_P(Softmax, OfRows) {
 }
 
 TEST(CpuGraph, DepthwiseConvolutionAndMaxPool) {
-  CpuKernel depthwise(R"(func.func @dw(%x: tensor<1x20x21x40xf32>, %k: tensor<3x3x40xf32>) -> tensor<1x18x19x40xf32> attributes {dg.kernel} {
+  CpuKernel depthwise(
+      R"(func.func @dw(%x: tensor<1x20x21x40xf32>, %k: tensor<3x3x40xf32>) -> tensor<1x18x19x40xf32> attributes {dg.kernel} {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<1x18x19x40xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x18x19x40xf32>) -> tensor<1x18x19x40xf32>
@@ -235,7 +262,7 @@ TEST(CpuGraph, TypesOtherThanFloat) {
     EXPECT_NEAR(r1[i], std::exp(b[i]), 1e-14 * std::exp(b[i]));
     EXPECT_EQ(r2[i], c[i] > 0);
     uint32_t bits = std::bit_cast<uint32_t>(std::sqrt(i * 0.5f));
-    EXPECT_EQ(r3[i], uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)) << i;   // to nearest even
+    EXPECT_EQ(r3[i], uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)) << i; // to nearest even
   }
 }
 
@@ -260,6 +287,6 @@ TEST(CpuTile, VectorAddWithRaggedEnd) {
   kernel.run({CpuKernel::slot(x.data()), CpuKernel::slot(y.data()), CpuKernel::slot(z.data()), uint64_t(n)}, 2);
   for (int i = 0; i < n; ++i)
     ASSERT_EQ(z[i], x[i] + y[i]);
-  EXPECT_EQ(z[n], 42);   // beyond the bound: untouched
+  EXPECT_EQ(z[n], 42); // beyond the bound: untouched
 }
-}  // namespace
+} // namespace
