@@ -1,6 +1,7 @@
 // Reduce*, ArgMax and ArgMin, Softmax and its relatives, CumSum.
 #include "models/convolution.h"
 #include "models/op_table.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
 #include <numeric>
 
@@ -83,21 +84,40 @@ void import_reduce_log_sum_exp(Node &n) {
   n.set(0, e.elementwise({sum, keep ? top : e.reshape(top, sum->shape)}, x->type, [](Scalars s) { return log(s[0]) + s[1]; }));
 }
 
-// Index of the extreme along an axis: the extreme first, then the first (or last) index that has it.
+// Index of the extreme along an axis, the first or the last that has it. Extreme and index in one pass: comparing with the
+// extreme afterwards would fail where the extreme has been rounded to 16 bits in between.
+Value *place_of_extreme(Emitter &e, Value *x, int64_t axis, bool max, bool last) {
+  int64_t rank = x->rank();
+  Shape shape;
+  llvm::SmallVector<mlir::AffineExpr> kept;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != axis) {
+      shape.push_back(x->shape[d]);
+      kept.push_back(e.b.getAffineDimExpr(d));
+    }
+  mlir::AffineMap all = e.b.getMultiDimIdentityMap(rank), result = mlir::AffineMap::get(rank, 0, kept, e.b.getContext());
+  llvm::SmallVector<mlir::utils::IteratorType> iterators(rank, mlir::utils::IteratorType::parallel);
+  iterators[axis] = mlir::utils::IteratorType::reduction;
+  mlir::Value value = e.filled(shape, x->type, max ? -INFINITY : INFINITY), index = e.filled(shape, ElementType::I64, 0);
+  auto build = [&](mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange v) {
+    mlir::ImplicitLocOpBuilder inner(location, builder);
+    Scalar in{&inner, v[0], x->type}, best{&inner, v[1], x->type}, where{&inner, v[2], ElementType::I64};
+    Scalar here = convert_from_index({&inner, mlir::linalg::IndexOp::create(inner, axis), ElementType::I64, true}, ElementType::I64);
+    Scalar better = last ? (max ? in >= best : in <= best) : (max ? in > best : in < best);
+    mlir::linalg::YieldOp::create(inner, mlir::ValueRange{select(better, in, best).value, select(better, here, where).value});
+  };
+  auto op = mlir::linalg::GenericOp::create(e.b, mlir::TypeRange{value.getType(), index.getType()}, mlir::ValueRange(e.get(x)), mlir::ValueRange{value, index},
+                                            llvm::ArrayRef{all, result, result}, iterators, build);
+  return e.computed(op.getResult(1), ElementType::I64, shape);
+}
+
 void arg(Node &n, bool max) {
-  Emitter &e = n.e;
   Value *x = n[0];
   int64_t axis = n.axis(n.integer("axis", 0), x->rank());
-  bool last = n.integer("select_last_index", 0), keep = n.integer("keepdims", 1);
-  Value *extreme = e.reduce(x, {axis}, true, x->type, max ? -INFINITY : INFINITY, max ? larger : smaller);
-  Shape along(x->rank(), 1);
-  along[axis] = x->shape[axis];
-  std::vector<double> count(x->shape[axis]);
-  std::iota(count.begin(), count.end(), 0);
-  Value *places = e.known(tensor_of(ElementType::I64, along, count));
-  double miss = last ? -1 : double(x->shape[axis]);
-  Value *where = e.elementwise({x, extreme, places}, ElementType::I64, [&](Scalars s) { return select(s[0] == s[1], s[2], s[2].like(miss)); });
-  n.set(0, e.reduce(where, {axis}, keep, ElementType::I64, last ? -INFINITY : INFINITY, last ? larger : smaller));
+  Value *where = place_of_extreme(n.e, x, axis, max, n.integer("select_last_index", 0));
+  Shape kept = x->shape;
+  kept[axis] = 1;
+  n.set(0, n.integer("keepdims", 1) ? n.e.reshape(where, kept) : where);
 }
 void import_arg_max(Node &n) { arg(n, true); }
 void import_arg_min(Node &n) { arg(n, false); }
@@ -134,17 +154,22 @@ void import_hardmax(Node &n) {
   Emitter &e = n.e;
   Value *x = n[0];
   std::vector<int64_t> axes = softmax_axes(n, x);
-  Value *top = e.reduce(x, axes, true, x->type, -INFINITY, larger);
-  Shape along(x->rank(), 1);
+  Shape flat(x->shape.begin(), x->shape.begin() + axes[0]), one;  // several axes are the last ones, and count as one
   int64_t extent = 1;
   for (int64_t axis : axes)
-    extent *= along[axis] = x->shape[axis];
+    extent *= x->shape[axis];
+  flat.push_back(extent);
+  flat.insert(flat.end(), x->shape.begin() + axes.back() + 1, x->shape.end());
+  one = flat;
+  one[axes[0]] = 1;
+  Shape along(flat.size(), 1);
+  along[axes[0]] = extent;
   std::vector<double> count(extent);
   std::iota(count.begin(), count.end(), 0);
-  Value *places = e.known(tensor_of(ElementType::I64, along, count));
-  Value *where = e.elementwise({x, top, places}, ElementType::I64, [&](Scalars s) { return select(s[0] == s[1], s[2], s[2].like(double(extent))); });
-  Value *first = e.reduce(where, axes, true, ElementType::I64, INFINITY, smaller);
-  n.set(0, e.elementwise({places, first, x}, x->type, [&](Scalars s) { return select(s[0] == s[1], s[2].like(1), s[2].like(0)); }));
+  Value *places = e.known(tensor_of(ElementType::I64, along, count)), *first = e.reshape(place_of_extreme(e, e.reshape(x, flat), axes[0], true, false), one);
+  ElementType type = x->type;
+  Value *hard = e.elementwise({places, first}, type, [&](Scalars s) { return convert(s[0] == s[1], type); });
+  n.set(0, e.reshape(hard, x->shape));
 }
 
 // Each sum from its own inputs: a triangle of ones picks them. Quadratic in the axis, and parallel.
