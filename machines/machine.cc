@@ -22,7 +22,8 @@ public:
   template <typename T> void number(T &into, std::string_view section, std::string_view key, double least, double most) {
     known.insert(fmt::format("{}.{}", section, key));
     toml::node_view node = table[section][key];
-    if (!node) throw MachineError(fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most));
+    if (!node)
+      throw MachineError(fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most));
     std::optional<double> value = node.template value<double>();
     bool whole = value && *value == static_cast<double>(static_cast<int64_t>(*value));
     if (!value || !(*value >= least && *value <= most) || (std::is_integral_v<T> && !whole))
@@ -34,24 +35,28 @@ public:
   void one_of(int &into, std::string_view section, std::string_view key, const std::vector<int> &allowed) {
     number(into, section, key, allowed.front(), allowed.back());
     if (std::find(allowed.begin(), allowed.end(), into) == allowed.end())
-      throw MachineError(fmt::format("{}:{}: '{}.{}' takes one of {}", file, table[section][key].node()->source().begin.line, section, key, fmt::join(allowed, ", ")));
+      throw MachineError(fmt::format("{}:{}: '{}.{}' takes one of {}", file, table[section][key].node()->source().begin.line, section, key,
+                                     fmt::join(allowed, ", ")));
   }
 
   void refuse_unknown_keys() const {
     for (auto &&[section, node] : table) {
       const toml::table *inner = node.as_table();
       if (!inner) {
-        if (section.str() != "name") refuse(section.str(), node);
+        if (section.str() != "name")
+          refuse(section.str(), node);
         continue;
       }
       for (auto &&[key, value] : *inner)
-        if (std::string full = fmt::format("{}.{}", section.str(), key.str()); !known.count(full)) refuse(full, value);
+        if (std::string full = fmt::format("{}.{}", section.str(), key.str()); !known.count(full))
+          refuse(full, value);
     }
   }
 
 private:
   void refuse(std::string_view key, const toml::node &node) const {
-    throw MachineError(fmt::format("{}:{}: unknown key '{}'; known keys are {}", file, node.source().begin.line, key, fmt::join(known, ", ")));
+    throw MachineError(
+        fmt::format("{}:{}: unknown key '{}'; known keys are {}", file, node.source().begin.line, key, fmt::join(known, ", ")));
   }
 
   std::string file;
@@ -65,7 +70,7 @@ void read(Machine &m, Reader &r) {
   r.number(m.device.cores, "device", "cores", 1, 256);
   r.number(m.device.clock_ghz, "device", "clock_ghz", 0.001, 10);
   r.number(m.device.launch_cycles, "device", "launch_cycles", 0, big);
-  r.one_of(m.core.issue_width, "core", "issue_width", {1, 2, 4});  // the model divides a cycle into four slots
+  r.one_of(m.core.issue_width, "core", "issue_width", {1, 2, 4}); // the model divides a cycle into four slots
   r.number(m.core.lm_kib, "core", "lm_kib", 64, 16384);
   r.number(m.core.acc_kib, "core", "acc_kib", 4, 16384);
   r.number(m.core.lm_banks, "core", "lm_banks", 1, 256);
@@ -112,17 +117,19 @@ void read(Machine &m, Reader &r) {
 
 // Where the shipped descriptions lie: $DOUGONG_MACHINES, or the source tree this was built from.
 fs::path folder() {
-  if (const char *set = std::getenv("DOUGONG_MACHINES")) return set;
+  if (const char *set = std::getenv("DOUGONG_MACHINES"))
+    return set;
   return DOUGONG_MACHINES_DIR;
 }
 
-}  // namespace
+} // namespace
 
 std::vector<std::string> Machine::shipped() {
   std::set<std::string> names;
   std::error_code none;
   for (const fs::directory_entry &entry : fs::directory_iterator(folder(), none))
-    if (entry.path().extension() == ".toml") names.insert(entry.path().stem());
+    if (entry.path().extension() == ".toml")
+      names.insert(entry.path().stem());
   return {names.begin(), names.end()};
 }
 
@@ -145,4 +152,4 @@ Machine Machine::load(std::string_view name_or_file) {
   }
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -9,11 +9,12 @@ namespace dougong::sim {
 Core::Core(Shared &shared, int number) : shared(shared), number(number), engines(*this) {
   const Machine &machine = shared.machine;
   lm_bytes = machine.lm_bytes();
-  lm_limit = shared.options.check_races ? 0 : lm_bytes - 7;  // where races are looked for, every access takes the slow path
+  lm_limit = shared.options.check_races ? 0 : lm_bytes - 7; // where races are looked for, every access takes the slow path
   lm_storage = std::make_unique<uint8_t[]>(lm_bytes + 64);
   lm = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(lm_storage.get()) + 63) / 64 * 64);
   acc = std::make_unique<uint8_t[]>(machine.acc_bytes());
-  if (shared.options.check_races) check = std::make_unique<RaceCheck>(lm_bytes, machine.acc_bytes());
+  if (shared.options.check_races)
+    check = std::make_unique<RaceCheck>(lm_bytes, machine.acc_bytes());
   issue_step = cycle / machine.core.issue_width;
   branch_miss_cycles = machine.core.branch_miss_cycles;
   cache_miss_cycles = machine.core.cache_miss_cycles;
@@ -35,7 +36,8 @@ void Core::reset() {
   exit_code = 0;
   std::fill(std::begin(csr_scratch), std::end(csr_scratch), 0);
   engines.reset();
-  if (check) check->reset();
+  if (check)
+    check->reset();
   if (shared.options.timing) {
     data_cache.reset(shared.machine.core.data_cache_kib);
     instruction_cache.reset(shared.machine.core.instruction_cache_kib);
@@ -51,7 +53,8 @@ const Op *Core::enter(const Op *from, uint64_t address, int64_t left, uint64_t n
     return nullptr;
   }
   Code *code = shared.code_at(address);
-  if (!code) fault(from, fmt::format("jumps to {:#x}, which is not code ({})", address, shared.memory.describe(address)));
+  if (!code)
+    fault(from, fmt::format("jumps to {:#x}, which is not code ({})", address, shared.memory.describe(address)));
   ops = code->ops.get();
   code_begin = code->begin;
   code_bytes = code->bytes;
@@ -59,21 +62,24 @@ const Op *Core::enter(const Op *from, uint64_t address, int64_t left, uint64_t n
 }
 
 void Core::check_access(const Op *at, uint64_t address, uint64_t size, bool write) {
-  if (check->lm_access(address - DG_LM_BASE, size, write)) return;
-  throw Trap{Trap::Kind::race, pc_of(at), fmt::format("{} local memory [{:#x}, {:#x}), and no wait orders it with another access at {:#x}: {}", write ? "writes" : "reads", address, address + size,
-                                                     DG_LM_BASE + check->found.offset, check->found.other)};
+  if (check->lm_access(address - DG_LM_BASE, size, write))
+    return;
+  throw Trap{Trap::Kind::race, pc_of(at),
+             fmt::format("{} local memory [{:#x}, {:#x}), and no wait orders it with another access at {:#x}: {}",
+                         write ? "writes" : "reads", address, address + size, DG_LM_BASE + check->found.offset, check->found.other)};
 }
 
 uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write) {
   if (address - DG_LM_BASE < lm_bytes && size <= lm_bytes - (address - DG_LM_BASE)) {
-    if (check) check_access(at, address, size, write);
+    if (check)
+      check_access(at, address, size, write);
     return lm + (address - DG_LM_BASE);
   }
   const Region *region = shared.memory.find(address, size);
   if (!region) {
     std::string place = address >= DG_DRAM_BASE || address < DG_LM_BASE ? shared.memory.describe(address)
-                        : address >= DG_REMOTE_LM_BASE                  ? "local memory of a core, seen from outside, is for DMA only"
-                                                                        : fmt::format("local memory is [{:#x}, {:#x})", DG_LM_BASE, DG_LM_BASE + lm_bytes);
+                        : address >= DG_REMOTE_LM_BASE ? "local memory of a core, seen from outside, is for DMA only"
+                                                       : fmt::format("local memory is [{:#x}, {:#x})", DG_LM_BASE, DG_LM_BASE + lm_bytes);
     fault(at, fmt::format("{} of {} byte{} at {:#x}: {}", write ? "write" : "read", size, size == 1 ? "" : "s", address, place));
   }
   if (region->bytes >= 8) {
@@ -85,12 +91,14 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
 }
 
 uint8_t *Core::vector_access(const Op *at, uint64_t address, uint64_t size) {
-  std::string why = address >= DG_DRAM_BASE ? "vector loads and stores work on local memory only; DMA brings data there" : "it is outside local memory";
+  std::string why =
+      address >= DG_DRAM_BASE ? "vector loads and stores work on local memory only; DMA brings data there" : "it is outside local memory";
   fault(at, fmt::format("vector access of {} bytes at {:#x}: {}, [{:#x}, {:#x})", size, address, why, DG_LM_BASE, DG_LM_BASE + lm_bytes));
 }
 
 uint8_t *Core::access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write) {
-  if (address - DG_LM_BASE >= lm_bytes || size > lm_bytes - (address - DG_LM_BASE)) return vector_access(at, address, size);
+  if (address - DG_LM_BASE >= lm_bytes || size > lm_bytes - (address - DG_LM_BASE))
+    return vector_access(at, address, size);
   check_access(at, address, size, write);
   return lm + (address - DG_LM_BASE);
 }
@@ -99,7 +107,8 @@ uint8_t *Core::access_vector_checked(const Op *at, uint64_t address, uint64_t si
 
 template <typename Command> Command Core::descriptor(uint64_t address) {
   Command command;
-  if (address % alignof(Command)) fault(at, fmt::format("the command descriptor at {:#x} is not aligned to {} bytes", address, alignof(Command)));
+  if (address % alignof(Command))
+    fault(at, fmt::format("the command descriptor at {:#x} is not aligned to {} bytes", address, alignof(Command)));
   std::memcpy(&command, access(at, address, sizeof(Command), false), sizeof(Command));
   return command;
 }
@@ -126,16 +135,19 @@ void Core::queue_wait(uint64_t queue, uint64_t flag, uint64_t value) { engines.w
 
 void Core::await(uint64_t flag, uint64_t value) {
   if (engines.value(int(flag)) < value)
-    throw Trap{Trap::Kind::deadlock, pc_of(at), fmt::format("core {} waits for flag {} >= {}, which is at {} and which nothing left to run can raise{}", number, flag, value,
-                                                           engines.value(int(flag)), engines.situation())};
-  if (check) check->core_waits(int(flag), value);
+    throw Trap{Trap::Kind::deadlock, pc_of(at),
+               fmt::format("core {} waits for flag {} >= {}, which is at {} and which nothing left to run can raise{}", number, flag, value,
+                           engines.value(int(flag)), engines.situation())};
+  if (check)
+    check->core_waits(int(flag), value);
   time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
 }
 
 // Reading a flag counts as waiting for all that has been issued: its value must not depend on timing (D6).
 uint64_t Core::flag(uint64_t flag) {
   uint64_t value = engines.value(int(flag));
-  if (check) check->core_waits(int(flag), value);
+  if (check)
+    check->core_waits(int(flag), value);
   time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
   return value;
 }
@@ -148,48 +160,73 @@ namespace {
 // Kept and without effect: mstatus, mie, mtvec, mscratch, mepc, mcause, mtval.
 int scratch_index(uint64_t number) {
   switch (number) {
-  case 0x300: return 0;
-  case 0x304: return 1;
-  case 0x305: return 2;
-  case 0x340: return 3;
-  case 0x341: return 4;
-  case 0x342: return 5;
-  case 0x343: return 6;
-  default: return -1;
+  case 0x300:
+    return 0;
+  case 0x304:
+    return 1;
+  case 0x305:
+    return 2;
+  case 0x340:
+    return 3;
+  case 0x341:
+    return 4;
+  case 0x342:
+    return 5;
+  case 0x343:
+    return 6;
+  default:
+    return -1;
   }
 }
-}  // namespace
+} // namespace
 
 uint64_t Core::csr_read(uint64_t csr) {
   bool timed = shared.options.timing;
   switch (csr) {
-  case 0x001: return fflags;
-  case 0x002: return frm;
-  case 0x003: return frm << 5 | fflags;
-  case 0x301: return uint64_t(2) << 62 | 1 << 0 | 1 << 2 | 1 << 8 | 1 << 12 | 1 << 23;  // RV64, A C I M, and X: extensions of our own
+  case 0x001:
+    return fflags;
+  case 0x002:
+    return frm;
+  case 0x003:
+    return frm << 5 | fflags;
+  case 0x301:
+    return uint64_t(2) << 62 | 1 << 0 | 1 << 2 | 1 << 8 | 1 << 12 | 1 << 23; // RV64, A C I M, and X: extensions of our own
   case 0xB00:
-  case 0xC00: return timed ? time / cycle : retired();
-  case 0xC01: return timed ? uint64_t(double(time) / cycle / shared.machine.device.clock_ghz) : retired();
+  case 0xC00:
+    return timed ? time / cycle : retired();
+  case 0xC01:
+    return timed ? uint64_t(double(time) / cycle / shared.machine.device.clock_ghz) : retired();
   case 0xB02:
-  case 0xC02: return retired();
-  case 0xCC0: return shared.kernel ? shared.cores.size() : 1;
-  case 0xF14: return number;
+  case 0xC02:
+    return retired();
+  case 0xCC0:
+    return shared.kernel ? shared.cores.size() : 1;
+  case 0xF14:
+    return number;
   }
-  if (int i = scratch_index(csr); i >= 0) return csr_scratch[i];
+  if (int i = scratch_index(csr); i >= 0)
+    return csr_scratch[i];
   fault(at, fmt::format("illegal instruction: control register {:#05x} does not exist", csr));
 }
 
 void Core::csr_write(uint64_t csr, uint64_t value) {
   switch (csr) {
-  case 0x001: fflags = value & 31; return;
-  case 0x002: frm = value & 7; return;
-  case 0x003: frm = value >> 5 & 7, fflags = value & 31; return;
+  case 0x001:
+    fflags = value & 31;
+    return;
+  case 0x002:
+    frm = value & 7;
+    return;
+  case 0x003:
+    frm = value >> 5 & 7, fflags = value & 31;
+    return;
   }
   if (int i = scratch_index(csr); i >= 0) {
     csr_scratch[i] = value;
     return;
   }
-  fault(at, fmt::format("illegal instruction: control register {:#05x} {}", csr, csr >> 10 == 3 || csr == 0x301 ? "is read only" : "does not exist"));
+  fault(at, fmt::format("illegal instruction: control register {:#05x} {}", csr,
+                        csr >> 10 == 3 || csr == 0x301 ? "is read only" : "does not exist"));
 }
 
 void Core::trap(uint64_t cause) {
@@ -205,7 +242,8 @@ void Core::trap(uint64_t cause) {
       }
     }
   }
-  fault(at, cause == 3 ? "ebreak: the program stopped itself (a failed assertion or __builtin_trap)" : "ecall: there is no operating system to call");
+  fault(at, cause == 3 ? "ebreak: the program stopped itself (a failed assertion or __builtin_trap)"
+                       : "ecall: there is no operating system to call");
 }
 
 // ---- Timing of the scalar side --------------------------------------------------------------------------------------------
@@ -214,7 +252,8 @@ Cache::Outcome Cache::access(uint64_t address, bool write) {
   uint64_t number = address / line;
   auto &set = sets[number % sets.size()];
   for (int way = 0; way < 4; ++way) {
-    if (set[way] >> 1 != number + 1) continue;
+    if (set[way] >> 1 != number + 1)
+      continue;
     std::rotate(set.begin(), set.begin() + way, set.begin() + way + 1);
     set[0] |= write;
     return {true, 0};
@@ -234,14 +273,17 @@ void Predictor::reset() {
 
 uint64_t Core::data_miss(uint64_t address, bool write, uint64_t at) {
   Cache::Outcome outcome = data_cache.access(address, write);
-  if (outcome.hit) return 0;
+  if (outcome.hit)
+    return 0;
   uint64_t now = at / cycle;
-  if (outcome.evicted_dirty_line) shared.timing.line(outcome.evicted_dirty_line * Cache::line, true, now);
+  if (outcome.evicted_dirty_line)
+    shared.timing.line(outcome.evicted_dirty_line * Cache::line, true, now);
   return (shared.timing.line(address, false, now) + cache_miss_cycles) * cycle;
 }
 
 uint64_t Core::fetch(uint64_t then, uint64_t target) {
-  if (instruction_cache.access(target, false).hit) return then;
+  if (instruction_cache.access(target, false).hit)
+    return then;
   uint64_t delay = shared.timing.line(target, false, then / cycle) + cache_miss_cycles;
   return advance(then, then + delay * cycle, Stall::fetch);
 }
@@ -255,7 +297,8 @@ uint64_t Core::jump_indirect(uint64_t at, uint64_t pc, uint64_t target, int rd, 
     predicted = entry;
     entry = target;
   }
-  if (rd == 1) predictor.returns[predictor.depth++ % 16] = next;
+  if (rd == 1)
+    predictor.returns[predictor.depth++ % 16] = next;
   return redirect(at, target, predicted == target);
 }
 
@@ -263,7 +306,8 @@ uint64_t Core::jump_indirect(uint64_t at, uint64_t pc, uint64_t target, int rd, 
 
 Code *Shared::code_at(uint64_t address) {
   for (Code &code : codes)
-    if (address - code.begin < code.bytes && address % 2 == 0) return &code;
+    if (address - code.begin < code.bytes && address % 2 == 0)
+      return &code;
   return nullptr;
 }
 
@@ -272,7 +316,8 @@ uint8_t *Shared::lm_of(uint64_t address, uint64_t bytes, Core &own) {
   uint64_t offset = address - DG_LM_BASE;
   if (address >= DG_REMOTE_LM_BASE) {
     uint64_t number = (address - DG_REMOTE_LM_BASE) / DG_REMOTE_LM_STRIDE;
-    if (number >= cores.size()) return nullptr;
+    if (number >= cores.size())
+      return nullptr;
     core = cores[number].get();
     offset = (address - DG_REMOTE_LM_BASE) % DG_REMOTE_LM_STRIDE;
   }
@@ -281,8 +326,9 @@ uint8_t *Shared::lm_of(uint64_t address, uint64_t bytes, Core &own) {
 
 std::string Shared::where(uint64_t pc) const {
   auto above = symbols.upper_bound(pc);
-  if (above == symbols.begin() || std::prev(above)->second.empty()) return fmt::format("{:#x}", pc);
+  if (above == symbols.begin() || std::prev(above)->second.empty())
+    return fmt::format("{:#x}", pc);
   return fmt::format("{:#x} ({}+{})", pc, std::prev(above)->second, pc - std::prev(above)->first);
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

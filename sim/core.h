@@ -59,17 +59,21 @@ constexpr uint64_t cycle = 32, cause_mask = 7;
 constexpr uint64_t cause(Stall stall) { return 1 + uint64_t(stall); }
 constexpr uint64_t cycle_of(uint64_t time) { return time / cycle * cycle; }
 
-enum UnitIndex { unit_scalar, unit_a, unit_b, unit_memory, unit_ab };  // as isa/Units.td
+enum UnitIndex { unit_scalar, unit_a, unit_b, unit_memory, unit_ab }; // as isa/Units.td
 
 // The small cache beside the scalar side, in tags only: four ways, the most recent first.
 struct Cache {
   static constexpr uint64_t line = 64;
-  std::vector<std::array<uint64_t, 4>> sets;  // line number · 2 + dirty, + 2 so that 0 is empty
-  struct Outcome { bool hit; uint64_t evicted_dirty_line; };  // 0: none
+  std::vector<std::array<uint64_t, 4>> sets; // line number · 2 + dirty, + 2 so that 0 is empty
+  struct Outcome {
+    bool hit;
+    uint64_t evicted_dirty_line;
+  }; // 0: none
   void reset(int kib) { sets.assign(std::max(1, kib * 1024 / int(line) / 4), {}); }
   bool hit_first(uint64_t address, bool write) {
     uint64_t number = address / line, &first = sets[number % sets.size()][0];
-    if (first >> 1 != number + 1) return false;
+    if (first >> 1 != number + 1)
+      return false;
     first |= write;
     return true;
   }
@@ -77,8 +81,8 @@ struct Cache {
 };
 
 struct Predictor {
-  uint8_t counters[1024];         // two bits: taken from 2 on
-  uint64_t targets[256];          // of indirect jumps
+  uint8_t counters[1024]; // two bits: taken from 2 on
+  uint64_t targets[256];  // of indirect jumps
   uint64_t returns[16];
   unsigned depth;
   void reset();
@@ -88,7 +92,7 @@ struct alignas(64) Core {
   Core(Shared &shared, int number);
 
   uint64_t x[33] = {};
-  const Op *ops = nullptr;                  // of the code segment pc is in
+  const Op *ops = nullptr; // of the code segment pc is in
   uint64_t code_begin = 0, code_bytes = 0;
   // The DRAM region last touched: an access at `address` is inside it if address - window_begin < window_limit, whatever its size up to 8.
   uint64_t window_begin = 0, window_limit = 0;
@@ -97,7 +101,7 @@ struct alignas(64) Core {
   uint64_t lm_limit = 0, lm_bytes = 0;
   CoreStatistics count;
   uint64_t frm = 0, fflags = 0;
-  uint64_t reservation = ~0ull;             // lr's address; ~0: none
+  uint64_t reservation = ~0ull; // lr's address; ~0: none
 
   Vector v[32] = {};
   Mask m[8] = {};
@@ -105,16 +109,16 @@ struct alignas(64) Core {
   // Timing. Ready times with their cause.
   uint64_t ready[33] = {}, vector_ready[32] = {}, mask_ready[8] = {};
   uint64_t unit_free[4] = {};
-  uint64_t issue_step = 8;                  // a slot; more on machines that issue fewer a cycle
-  uint64_t time_limit = ~0ull;              // end of the quantum
+  uint64_t issue_step = 8;     // a slot; more on machines that issue fewer a cycle
+  uint64_t time_limit = ~0ull; // end of the quantum
   uint64_t branch_miss_cycles = 0, cache_miss_cycles = 0;
   Cache data_cache, instruction_cache;
   Predictor predictor;
 
   // Between quanta, and around instructions that may leave the interpreter.
   enum class State { running, returned, exited } state = State::running;
-  const Op *op = nullptr;                   // where to go on
-  const Op *at = nullptr;                   // the instruction that called one of the functions for snippets below
+  const Op *op = nullptr; // where to go on
+  const Op *at = nullptr; // the instruction that called one of the functions for snippets below
   int64_t remaining = 0;
   int64_t quantum = 0;
   uint64_t time = 0;
@@ -124,11 +128,11 @@ struct alignas(64) Core {
   Shared &shared;
   const int number;
   std::unique_ptr<uint8_t[]> lm_storage, acc;
-  std::unique_ptr<RaceCheck> check;         // if races are looked for
+  std::unique_ptr<RaceCheck> check; // if races are looked for
   Engines engines;
 
-  void reset();                             // as at the start of a launch: registers, flags and time 0
-  void run(int64_t instructions);           // a quantum, until a jump after it is used up, or the state changes
+  void reset();                   // as at the start of a launch: registers, flags and time 0
+  void run(int64_t instructions); // a quantum, until a jump after it is used up, or the state changes
 
   uint64_t pc_of(const Op *at) const { return code_begin + uint64_t(at - ops) * 2; }
   // Where execution goes on at `address`, outside the current code segment; null if the kernel has returned. Faults if that is not code.
@@ -139,7 +143,7 @@ struct alignas(64) Core {
   [[noreturn]] void fault(const Op *at, std::string text) { throw Trap{Trap::Kind::fault, pc_of(at), std::move(text)}; }
   // The core touches its LM while races are looked for.
   void check_access(const Op *at, uint64_t address, uint64_t size, bool write);
-  uint8_t *access(const Op *at, uint64_t address, uint64_t size, bool write);  // slow path of scalar accesses
+  uint8_t *access(const Op *at, uint64_t address, uint64_t size, bool write); // slow path of scalar accesses
   uint8_t *vector_access(const Op *at, uint64_t address, uint64_t size);
   uint8_t *access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write);
 
@@ -153,30 +157,35 @@ struct alignas(64) Core {
   void flag_add(uint64_t flag, uint64_t value);
   uint64_t csr_read(uint64_t number);
   void csr_write(uint64_t number, uint64_t value);
-  void trap(uint64_t cause);                // ebreak: 3 (semihosting, if the magic sequence is around it); ecall: 11
+  void trap(uint64_t cause); // ebreak: 3 (semihosting, if the magic sequence is around it); ecall: 11
 
   // `time` moves to a later cycle; the cycles between, in which nothing issues, are the cause's.
   uint64_t advance(uint64_t from, uint64_t to, Stall why) {
     to = cycle_of(to + cycle - 1);
-    if (to <= from) return from;
+    if (to <= from)
+      return from;
     int64_t gap = int64_t(to / cycle) - (int64_t(from - 1) >> 5) - 1;
-    if (gap > 0) count.stalls[int(why)] += gap;
+    if (gap > 0)
+      count.stalls[int(why)] += gap;
     return to;
   }
   // The slot in which an instruction issues whose operands are ready at `needed`, on `unit`.
   template <int unit, int occupancy> __attribute__((always_inline)) uint64_t issue(uint64_t from, uint64_t needed) {
     int u = unit;
-    if constexpr (unit == unit_ab) u = unit_free[unit_a] < unit_free[unit_b] ? unit_a : unit_b;
+    if constexpr (unit == unit_ab)
+      u = unit_free[unit_a] < unit_free[unit_b] ? unit_a : unit_b;
     uint64_t at = std::max(std::max(from, needed), unit_free[u]);
     int64_t gap = int64_t(at / cycle) - (int64_t(from - 1) >> 5) - 1;
-    if (gap > 0) count.stalls[(at & cause_mask) - 1] += gap;
+    if (gap > 0)
+      count.stalls[(at & cause_mask) - 1] += gap;
     at &= ~cause_mask;
     unit_free[u] = cycle_of(at) + occupancy * cycle + cause(Stall::unit);
     return at;
   }
   // Extra time of a scalar access to DRAM.
   uint64_t data_delay(uint64_t address, bool write, uint64_t at) {
-    if (address < DG_DRAM_BASE || data_cache.hit_first(address, write)) return 0;
+    if (address < DG_DRAM_BASE || data_cache.hit_first(address, write))
+      return 0;
     return data_miss(address, write, at);
   }
   uint64_t data_miss(uint64_t address, bool write, uint64_t at);
@@ -194,7 +203,8 @@ struct alignas(64) Core {
     return predicted ? at + issue_step : mispredicted(at);
   }
   uint64_t jump_direct(uint64_t at, uint64_t target, int rd, uint64_t next) {
-    if (rd == 1) predictor.returns[predictor.depth++ % 16] = next;
+    if (rd == 1)
+      predictor.returns[predictor.depth++ % 16] = next;
     return redirect(at, target, true);
   }
   uint64_t jump_indirect(uint64_t at, uint64_t pc, uint64_t target, int rd, int rs1, uint64_t next);
@@ -205,8 +215,8 @@ struct alignas(64) Core {
   uint64_t mispredicted(uint64_t at) { return advance(at + issue_step, cycle_of(at) + (1 + branch_miss_cycles) * cycle, Stall::fetch); }
   uint64_t fetch(uint64_t then, uint64_t target);
 
- private:
+private:
   template <typename Command> Command descriptor(uint64_t address);
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -12,14 +12,16 @@ namespace dougong::sim {
 struct DeviceModel::Impl {
   struct Loaded {
     Image image;
-    std::string file;        // for source lines
+    std::string file; // for source lines
     uint64_t moved_by = 0;
   };
 
   Impl(const Machine &machine, const Options &options) : shared(machine, options) {
     int count = options.cores ? options.cores : machine.device.cores;
-    if (count < 1 || count > machine.device.cores) throw std::invalid_argument(fmt::format("{} cores: machine '{}' has 1 to {}", count, machine.name, machine.device.cores));
-    for (int i = 0; i < count; ++i) shared.cores.push_back(std::make_unique<Core>(shared, i));
+    if (count < 1 || count > machine.device.cores)
+      throw std::invalid_argument(fmt::format("{} cores: machine '{}' has 1 to {}", count, machine.name, machine.device.cores));
+    for (int i = 0; i < count; ++i)
+      shared.cores.push_back(std::make_unique<Core>(shared, i));
     total.cores.resize(count);
     if (!options.trace_file.empty()) {
       trace = std::make_unique<Trace>(options.trace_file, count, machine.device.clock_ghz);
@@ -39,10 +41,10 @@ struct DeviceModel::Impl {
   std::unique_ptr<Trace> trace;
   std::list<Loaded> images;
   Statistics total;
-  MemoryTiming::Traffic counted;            // of shared.timing.total, what is in `total` already
+  MemoryTiming::Traffic counted; // of shared.timing.total, what is in `total` already
   std::vector<CoreStatistics> counted_cores;
   const Core *running = nullptr;
-  std::string kernel_name;                  // of the launch
+  std::string kernel_name; // of the launch
 };
 
 DeviceModel::DeviceModel(const Machine &machine, Options options) : impl(std::make_unique<Impl>(machine, options)) {}
@@ -66,11 +68,16 @@ const Image &DeviceModel::load(std::string_view elf, std::optional<uint64_t> add
   ElfFile file(elf);
   Shared &shared = impl->shared;
   uint64_t moved_by = address ? *address - file.begin : 0;
-  if (moved_by && !file.movable) throw LoadError(fmt::format("linked for {:#x} and not movable; link it with --emit-relocs, or as position-independent executable", file.begin));
-  if (moved_by % 128) throw LoadError(fmt::format("cannot be moved from {:#x} to {:#x}: a move must be a multiple of 128 bytes", file.begin, file.begin + moved_by));
+  if (moved_by && !file.movable)
+    throw LoadError(
+        fmt::format("linked for {:#x} and not movable; link it with --emit-relocs, or as position-independent executable", file.begin));
+  if (moved_by % 128)
+    throw LoadError(
+        fmt::format("cannot be moved from {:#x} to {:#x}: a move must be a multiple of 128 bytes", file.begin, file.begin + moved_by));
   uint64_t begin = file.begin + moved_by, size = file.end - file.begin;
   if (!shared.memory.inside(begin, size))
-    throw LoadError(fmt::format("its memory [{:#x}, {:#x}) is outside the device's DRAM, [{:#x}, {:#x})", begin, begin + size, DG_DRAM_BASE, DG_DRAM_BASE + dram_bytes()));
+    throw LoadError(fmt::format("its memory [{:#x}, {:#x}) is outside the device's DRAM, [{:#x}, {:#x})", begin, begin + size, DG_DRAM_BASE,
+                                DG_DRAM_BASE + dram_bytes()));
   try {
     shared.memory.map(begin, size, "the program");
   } catch (const std::invalid_argument &error) {
@@ -80,21 +87,26 @@ const Image &DeviceModel::load(std::string_view elf, std::optional<uint64_t> add
   for (const ElfFile::Segment &segment : file.segments) {
     std::memcpy(shared.memory.host(segment.address + moved_by), elf.data() + segment.offset, segment.file_bytes);
     if (segment.executable)
-      shared.codes.push_back({segment.address + moved_by, segment.file_bytes / 2 * 2, undecoded_operations(segment.file_bytes / 2 + 2, shared.options.timing)});
+      shared.codes.push_back({segment.address + moved_by, segment.file_bytes / 2 * 2,
+                              undecoded_operations(segment.file_bytes / 2 + 2, shared.options.timing)});
   }
   for (const ElfFile::Relocation &relocation : file.relocations) {
-    if (relocation.address < file.begin || relocation.bytes > int64_t(file.end - relocation.address)) continue;
+    if (relocation.address < file.begin || relocation.bytes > int64_t(file.end - relocation.address))
+      continue;
     uint64_t value = relocation.value + moved_by;
     std::memcpy(shared.memory.host(relocation.address + moved_by), &value, relocation.bytes);
   }
   Impl::Loaded loaded{{begin, begin + size, file.entry + moved_by, {}}, std::string(elf), moved_by};
   for (const ElfFile::Symbol &symbol : file.symbols) {
     loaded.image.symbols[symbol.name] = symbol.address + moved_by;
-    if (!symbol.function) continue;
-    if (symbol.typed) shared.symbols[symbol.address + moved_by] = symbol.name;
-    else shared.symbols.try_emplace(symbol.address + moved_by, symbol.name);
+    if (!symbol.function)
+      continue;
+    if (symbol.typed)
+      shared.symbols[symbol.address + moved_by] = symbol.name;
+    else
+      shared.symbols.try_emplace(symbol.address + moved_by, symbol.name);
   }
-  shared.symbols.try_emplace(begin + size);  // nothing beyond belongs to the last symbol
+  shared.symbols.try_emplace(begin + size); // nothing beyond belongs to the last symbol
   impl->images.push_back(std::move(loaded));
   return impl->images.back().image;
 }
@@ -114,7 +126,8 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
   Shared &shared = impl->shared;
   shared.kernel = true;
   shared.host = nullptr;
-  if (!shared.code_at(entry)) return {Result::Status::fault, 0, fmt::format("device fault: the kernel's entry {:#x} is not code", entry), {}};
+  if (!shared.code_at(entry))
+    return {Result::Status::fault, 0, fmt::format("device fault: the kernel's entry {:#x} is not code", entry), {}};
   auto symbol = shared.symbols.find(entry);
   impl->kernel_name = symbol == shared.symbols.end() ? "kernel" : symbol->second;
   uint64_t count = shared.cores.size();
@@ -137,7 +150,8 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
 Result DeviceModel::run_program(const Image &image, const std::vector<std::string> &arguments, uint64_t memory_bytes) {
   Shared &shared = impl->shared;
   Semihosting host;
-  for (const std::string &argument : arguments) host.command_line += (host.command_line.empty() ? "" : " ") + argument;
+  for (const std::string &argument : arguments)
+    host.command_line += (host.command_line.empty() ? "" : " ") + argument;
   uint64_t begin = (image.end + 15) / 16 * 16, end = std::min(begin + memory_bytes, shared.memory.next_mapped(begin));
   shared.memory.map(begin, end - begin, "heap and stack");
   host.heap_begin = begin;
@@ -147,14 +161,16 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
   shared.host = &host;
   Result result;
   Core &core = *shared.cores[0];
-  for (auto &each : shared.cores) each->reset(), each->state = Core::State::returned;
+  for (auto &each : shared.cores)
+    each->reset(), each->state = Core::State::returned;
   core.state = Core::State::running;
   if (!shared.code_at(image.entry)) {
     result = {Result::Status::fault, 0, fmt::format("device fault: the program's entry {:#x} is not code", image.entry), {}};
   } else {
     core.op = core.enter(nullptr, image.entry, 0, 0);
     result = impl->run(false);
-    if (result.status == Result::Status::done) result.status = Result::Status::exited, result.exit_code = core.exit_code;
+    if (result.status == Result::Status::done)
+      result.status = Result::Status::exited, result.exit_code = core.exit_code;
   }
   shared.memory.unmap(begin);
   shared.host = nullptr;
@@ -164,15 +180,20 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
 
 Result DeviceModel::Impl::run(bool kernel) {
   shared.timing.reset_time();
-  if (shared.global_races) shared.global_races->reset();
+  if (shared.global_races)
+    shared.global_races->reset();
   counted_cores.clear();
-  for (auto &core : shared.cores) counted_cores.push_back(core->count);
+  for (auto &core : shared.cores)
+    counted_cores.push_back(core->count);
   Statistics before = total;
   Result result;
   try {
     run_cores();
   } catch (const Trap &trap) {
-    result.status = trap.kind == Trap::Kind::fault ? Result::Status::fault : trap.kind == Trap::Kind::deadlock ? Result::Status::deadlock : trap.kind == Trap::Kind::race ? Result::Status::race : Result::Status::limit;
+    result.status = trap.kind == Trap::Kind::fault      ? Result::Status::fault
+                    : trap.kind == Trap::Kind::deadlock ? Result::Status::deadlock
+                    : trap.kind == Trap::Kind::race     ? Result::Status::race
+                                                        : Result::Status::limit;
     result.message = explain(running, trap);
   }
   total = account(kernel);
@@ -183,28 +204,37 @@ Result DeviceModel::Impl::run(bool kernel) {
 std::string DeviceModel::Impl::explain(const Core *core, const Trap &trap) const {
   std::string line;
   for (const Loaded &loaded : images)
-    if (trap.pc >= loaded.image.begin && trap.pc < loaded.image.end) line = source_line(loaded.file, trap.pc - loaded.moved_by);
-  const char *what = trap.kind == Trap::Kind::fault ? "device fault" : trap.kind == Trap::Kind::deadlock ? "deadlock" : trap.kind == Trap::Kind::race ? "race" : "limit";
+    if (trap.pc >= loaded.image.begin && trap.pc < loaded.image.end)
+      line = source_line(loaded.file, trap.pc - loaded.moved_by);
+  const char *what = trap.kind == Trap::Kind::fault      ? "device fault"
+                     : trap.kind == Trap::Kind::deadlock ? "deadlock"
+                     : trap.kind == Trap::Kind::race     ? "race"
+                                                         : "limit";
   return fmt::format("{}: core {} at {}{}{}: {}", what, core->number, shared.where(trap.pc), line.empty() ? "" : ", ", line, trap.text);
 }
 
 void DeviceModel::Impl::check_limit() const {
   uint64_t done = 0;
-  for (size_t i = 0; i < shared.cores.size(); ++i) done += shared.cores[i]->count.instructions - counted_cores[i].instructions;
+  for (size_t i = 0; i < shared.cores.size(); ++i)
+    done += shared.cores[i]->count.instructions - counted_cores[i].instructions;
   if (shared.options.max_instructions && done >= shared.options.max_instructions)
-    throw Trap{Trap::Kind::limit, running->pc_of(running->op), fmt::format("{} instructions, the most that were allowed, and not done", shared.options.max_instructions)};
+    throw Trap{Trap::Kind::limit, running->pc_of(running->op),
+               fmt::format("{} instructions, the most that were allowed, and not done", shared.options.max_instructions)};
 }
 
 void DeviceModel::Impl::run_cores() {
   if (shared.options.gdb_port && !shared.kernel) {
     running = shared.cores[0].get();
     GdbServer(shared, *shared.options.gdb_port).serve();
-  } else if (shared.options.timing) run_timing();
-  else run_functional();
+  } else if (shared.options.timing)
+    run_timing();
+  else
+    run_functional();
   for (auto &core : shared.cores) {
     running = core.get();
     if (core->engines.blocked())
-      throw Trap{Trap::Kind::deadlock, core->pc_of(core->op ? core->op : core->ops), "the core is done, but commands are left that nothing will start" + core->engines.situation()};
+      throw Trap{Trap::Kind::deadlock, core->pc_of(core->op ? core->op : core->ops),
+                 "the core is done, but commands are left that nothing will start" + core->engines.situation()};
   }
 }
 
@@ -214,7 +244,8 @@ void DeviceModel::Impl::run_functional() {
   for (bool any = true; any;) {
     any = false;
     for (auto &core : shared.cores) {
-      if (core->state != Core::State::running) continue;
+      if (core->state != Core::State::running)
+        continue;
       running = core.get();
       core->run(quantum_instructions);
       check_limit();
@@ -230,15 +261,18 @@ void DeviceModel::Impl::run_timing() {
     Core *first = nullptr;
     uint64_t next = ~0ull - lead;
     for (auto &core : shared.cores) {
-      if (core->state != Core::State::running) continue;
+      if (core->state != Core::State::running)
+        continue;
       if (!first || core->time < first->time) {
-        if (first) next = std::min(next, first->time);
+        if (first)
+          next = std::min(next, first->time);
         first = core.get();
       } else {
         next = std::min(next, core->time);
       }
     }
-    if (!first) return;
+    if (!first)
+      return;
     running = first;
     first->time_limit = next + lead;
     first->run(quantum_instructions);
@@ -253,7 +287,8 @@ Statistics DeviceModel::Impl::account(bool kernel) {
   ++now.launches;
   uint64_t cycles = 0, overhead = kernel ? machine.device.launch_cycles : 0;
   for (auto &core : shared.cores)
-    if (timed) cycles = std::max({cycles, (core->time + cycle - 1) / cycle, core->engines.done()});
+    if (timed)
+      cycles = std::max({cycles, (core->time + cycle - 1) / cycle, core->engines.done()});
   cycles += timed ? overhead : 0;
   Statistics::Energy &energy = now.energy;
   const auto &cost = machine.energy;
@@ -264,14 +299,17 @@ Statistics DeviceModel::Impl::account(bool kernel) {
     const CoreStatistics &before = counted_cores[i];
     if (timed) {
       uint64_t stalled = 0;
-      for (size_t s = 0; s < count.stalls.size(); ++s) stalled += count.stalls[s] - before.stalls[s];
+      for (size_t s = 0; s < count.stalls.size(); ++s)
+        stalled += count.stalls[s] - before.stalls[s];
       uint64_t last = (core.time + cycle - 1) / cycle, busy = last - std::min(last, stalled);
       count.cycles += cycles;
       count.busy += busy;
       count.idle += cycles - busy - stalled;
       for (int q = 0; q < DG_QUEUES; ++q)
-        count.engines[q].idle += cycles - (count.engines[q].busy - before.engines[q].busy) - (count.engines[q].stalled - before.engines[q].stalled);
-      energy.tensor += pico * ((count.int_macs - before.int_macs) * cost.int8_mac_pj + (count.float_macs - before.float_macs) * cost.f16_mac_pj);
+        count.engines[q].idle +=
+            cycles - (count.engines[q].busy - before.engines[q].busy) - (count.engines[q].stalled - before.engines[q].stalled);
+      energy.tensor +=
+          pico * ((count.int_macs - before.int_macs) * cost.int8_mac_pj + (count.float_macs - before.float_macs) * cost.f16_mac_pj);
       uint64_t vector = count.vector_instructions - before.vector_instructions;
       energy.vector += pico * vector * cost.vector_instruction_pj;
       energy.scalar += pico * (count.instructions - before.instructions - vector) * cost.scalar_instruction_pj;
@@ -279,7 +317,9 @@ Statistics DeviceModel::Impl::account(bool kernel) {
       energy.acc += pico * (count.acc_read + count.acc_written - before.acc_read - before.acc_written) * cost.acc_pj_per_byte;
     }
     now.cores[i] = count;
-    if (shared.trace && core.time) shared.trace->span(int(i), Trace::core_track, kernel ? kernel_name.c_str() : "program", shared.launch_start, shared.launch_start + core.time / cycle, "");
+    if (shared.trace && core.time)
+      shared.trace->span(int(i), Trace::core_track, kernel ? kernel_name.c_str() : "program", shared.launch_start,
+                         shared.launch_start + core.time / cycle, "");
   }
   const MemoryTiming::Traffic &traffic = shared.timing.total;
   now.l2_read = traffic.l2_read, now.l2_written = traffic.l2_written;
@@ -298,4 +338,4 @@ Statistics DeviceModel::Impl::account(bool kernel) {
   return now;
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

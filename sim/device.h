@@ -20,19 +20,19 @@ namespace dougong::sim {
 
 struct Options {
   bool timing = false;
-  bool check_races = false;           // find accesses to LM, ACC and (by copies) DRAM that no wait orders (slower): Status::race
-  int cores = 0;                      // 0: all that the machine has
-  uint64_t max_instructions = 0;      // of one launch or program, all cores together; 0: no limit
-  uint64_t dram_bytes = 64ull << 30;  // address space only: a page costs host memory when it is touched
-  std::optional<int> gdb_port;        // run_program waits for gdb on this port of the loopback address, and runs under it; 0: any free port
-  std::string trace_file;             // Perfetto (Chrome JSON) trace of engines and cores; timing mode only
+  bool check_races = false;          // find accesses to LM, ACC and (by copies) DRAM that no wait orders (slower): Status::race
+  int cores = 0;                     // 0: all that the machine has
+  uint64_t max_instructions = 0;     // of one launch or program, all cores together; 0: no limit
+  uint64_t dram_bytes = 64ull << 30; // address space only: a page costs host memory when it is touched
+  std::optional<int> gdb_port;       // run_program waits for gdb on this port of the loopback address, and runs under it; 0: any free port
+  std::string trace_file;            // Perfetto (Chrome JSON) trace of engines and cores; timing mode only
 };
 
 // An ELF executable in the device's memory.
 struct Image {
-  uint64_t begin = 0, end = 0;                // what it covers in DRAM
+  uint64_t begin = 0, end = 0; // what it covers in DRAM
   uint64_t entry = 0;
-  std::map<std::string, uint64_t, std::less<>> symbols;  // functions and objects, where they are now
+  std::map<std::string, uint64_t, std::less<>> symbols; // functions and objects, where they are now
 };
 
 // The file is not a program for this device: says what is wrong with it.
@@ -42,14 +42,14 @@ struct LoadError : std::runtime_error {
 
 struct Result {
   enum class Status { done, exited, fault, deadlock, limit, race } status = Status::done;
-  int exit_code = 0;            // of a program that exited
-  std::string message;          // fault, deadlock, limit, race: what, on which core, at which pc, symbol and source line
-  Statistics statistics;        // of this launch or program alone
+  int exit_code = 0;     // of a program that exited
+  std::string message;   // fault, deadlock, limit, race: what, on which core, at which pc, symbol and source line
+  Statistics statistics; // of this launch or program alone
   bool ok() const { return status == Status::done || (status == Status::exited && exit_code == 0); }
 };
 
 class DeviceModel {
- public:
+public:
   explicit DeviceModel(const Machine &machine, Options options = {});
   ~DeviceModel();
   DeviceModel(const DeviceModel &) = delete;
@@ -81,11 +81,11 @@ class DeviceModel {
   // nothing else is mapped to, up to `memory_bytes` above the image, is its heap and stack.
   Result run_program(const Image &image, const std::vector<std::string> &arguments, uint64_t memory_bytes = 1ull << 30);
 
-  const Statistics &statistics() const;  // since construction
+  const Statistics &statistics() const; // since construction
 
- private:
+private:
   struct Impl;
   std::unique_ptr<Impl> impl;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

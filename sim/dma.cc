@@ -13,14 +13,16 @@ struct Box {
   int64_t low[dimensions], high[dimensions];
   bool empty() const {
     for (int d = 0; d < dimensions; ++d)
-      if (low[d] >= high[d]) return true;
+      if (low[d] >= high[d])
+        return true;
     return false;
   }
 };
 
 Box whole_box(const dg_dma_command &c) {
   Box box;
-  for (int d = 0; d < dimensions; ++d) box.low[d] = 0, box.high[d] = c.count[d];
+  for (int d = 0; d < dimensions; ++d)
+    box.low[d] = 0, box.high[d] = c.count[d];
   return box;
 }
 Box inside_box(const dg_dma_command &c) {
@@ -53,62 +55,77 @@ Space space_of(uint64_t address) { return address >= DG_DRAM_BASE ? Space::dram 
 struct Side {
   Span span;
   Space space = Space::none;
-  uint8_t *host = nullptr;   // of address 0, so to speak: host + address
-  bool exact = true;         // the whole span is in one region; else each run is checked
+  uint8_t *host = nullptr; // of address 0, so to speak: host + address
+  bool exact = true;       // the whole span is in one region; else each run is checked
 
   uint8_t *at(uint64_t address) const { return host + address; }
 };
 
 // Finds a side's memory; the problem, if it may not be touched.
 std::string find_side(Side &side, const char *name, bool may_be_global, bool may_be_lm, Core &core) {
-  if (side.span.low < 0 || side.span.high > __int128(~0ull)) return fmt::format("{} reaches beyond the address space", name);
+  if (side.span.low < 0 || side.span.high > __int128(~0ull))
+    return fmt::format("{} reaches beyond the address space", name);
   uint64_t low = uint64_t(side.span.low), high = uint64_t(side.span.high);
   side.space = space_of(low);
   auto fail = [&](std::string why) { return fmt::format("{} reaches [{:#x}, {:#x}): {}", name, low, high, why); };
   if (side.space == Space::lm) {
-    if (!may_be_lm) return fail("a load writes local memory and a store reads it; this is the wrong kind of queue");
+    if (!may_be_lm)
+      return fail("a load writes local memory and a store reads it; this is the wrong kind of queue");
     uint8_t *at = core.shared.lm_of(low, high - low, core);
-    if (!at) return fail(fmt::format("outside local memory, [{:#x}, {:#x}), and that of another core", DG_LM_BASE, DG_LM_BASE + core.lm_bytes));
+    if (!at)
+      return fail(fmt::format("outside local memory, [{:#x}, {:#x}), and that of another core", DG_LM_BASE, DG_LM_BASE + core.lm_bytes));
     side.host = reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(at) - low);
     return "";
   }
-  if (side.space == Space::none) return fail(core.shared.memory.describe(low));
-  if (!may_be_global) return fail("a store reads local memory and a load writes it; this is the wrong kind of queue");
+  if (side.space == Space::none)
+    return fail(core.shared.memory.describe(low));
+  if (!may_be_global)
+    return fail("a store reads local memory and a load writes it; this is the wrong kind of queue");
   GlobalMemory &memory = core.shared.memory;
-  if (!memory.inside(low, high - low)) return fail(fmt::format("outside DRAM, [{:#x}, {:#x})", DG_DRAM_BASE, DG_DRAM_BASE + memory.bytes()));
+  if (!memory.inside(low, high - low))
+    return fail(fmt::format("outside DRAM, [{:#x}, {:#x})", DG_DRAM_BASE, DG_DRAM_BASE + memory.bytes()));
   side.host = reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(memory.base()) - DG_DRAM_BASE);
   side.exact = memory.find(low, high - low) != nullptr;
-  if (!side.exact && !memory.find(low)) return fail(memory.describe(low));
-  if (!side.exact && !memory.find(high - 1)) return fail(memory.describe(high - 1));
+  if (!side.exact && !memory.find(low))
+    return fail(memory.describe(low));
+  if (!side.exact && !memory.find(high - 1))
+    return fail(memory.describe(high - 1));
   return "";
 }
 
 class Mover {
- public:
-  Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst) : c(c), core(core), src(src), dst(dst), unit(c.element_bytes), level(dimensions - 1) {
+public:
+  Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst)
+      : c(c), core(core), src(src), dst(dst), unit(c.element_bytes), level(dimensions - 1) {
     for (; level >= 0; --level) {
       bool whole = c.low[level] <= 0 && c.high[level] >= int64_t(c.count[level]);
       bool joined = c.count[level] == 1 || (c.src_stride[level] == int64_t(unit) && c.dst_stride[level] == int64_t(unit));
-      if (!whole || !joined) break;
+      if (!whole || !joined)
+        break;
       unit *= c.count[level];
     }
   }
 
   Copied run() {
-    if (level < 0) copy(c.src, c.dst, unit);
-    else walk(0, c.src, c.dst, true);
-    for (Run &run : open) flush(run);
+    if (level < 0)
+      copy(c.src, c.dst, unit);
+    else
+      walk(0, c.src, c.dst, true);
+    for (Run &run : open)
+      flush(run);
     return std::move(done);
   }
 
- private:
+private:
   void walk(int d, uint64_t from, uint64_t to, bool inside) {
     int64_t count = c.count[d], low = std::clamp<int64_t>(c.low[d], 0, count), high = std::clamp<int64_t>(c.high[d], low, count);
-    if (!inside) low = high = count;
+    if (!inside)
+      low = high = count;
     if (d < level) {
       for (int64_t i = 0; i < count; ++i) {
         bool within = i >= low && i < high;
-        if (within || c.fill_outside) walk(d + 1, from + i * c.src_stride[d], to + i * c.dst_stride[d], within);
+        if (within || c.fill_outside)
+          walk(d + 1, from + i * c.src_stride[d], to + i * c.dst_stride[d], within);
       }
       return;
     }
@@ -116,65 +133,97 @@ class Mover {
       fill_units(to, low);
       fill_units(to + high * c.dst_stride[d], count - high);
     }
-    if (low < high) copy_units(from + low * c.src_stride[d], to + low * c.dst_stride[d], high - low);
+    if (low < high)
+      copy_units(from + low * c.src_stride[d], to + low * c.dst_stride[d], high - low);
   }
 
   void copy_units(uint64_t from, uint64_t to, int64_t count) {
     int64_t src_step = c.src_stride[level], dst_step = c.dst_stride[level];
-    if (src_step == int64_t(unit) && dst_step == int64_t(unit)) return copy(from, to, unit * count);
-    for (int64_t i = 0; i < count; ++i) copy(from + i * src_step, to + i * dst_step, unit);
+    if (src_step == int64_t(unit) && dst_step == int64_t(unit))
+      return copy(from, to, unit * count);
+    for (int64_t i = 0; i < count; ++i)
+      copy(from + i * src_step, to + i * dst_step, unit);
   }
   void fill_units(uint64_t to, int64_t count) {
-    if (count > 0 && c.dst_stride[level] == int64_t(unit)) return fill(to, unit * count);
-    for (int64_t i = 0; i < count; ++i) fill(to + i * c.dst_stride[level], unit);
+    if (count > 0 && c.dst_stride[level] == int64_t(unit))
+      return fill(to, unit * count);
+    for (int64_t i = 0; i < count; ++i)
+      fill(to + i * c.dst_stride[level], unit);
   }
 
   void copy(uint64_t from, uint64_t to, uint64_t bytes) {
-    if (!allowed(src, "src", from, bytes) || !allowed(dst, "dst", to, bytes)) return;
+    if (!allowed(src, "src", from, bytes) || !allowed(dst, "dst", to, bytes))
+      return;
     uint8_t *out = dst.at(to), *in = src.at(from);
     switch (bytes) {
-    case 1: *out = *in; break;
-    case 2: std::memcpy(out, in, 2); break;
-    case 4: std::memcpy(out, in, 4); break;
-    case 8: std::memcpy(out, in, 8); break;
-    default: std::memmove(out, in, bytes);
+    case 1:
+      *out = *in;
+      break;
+    case 2:
+      std::memcpy(out, in, 2);
+      break;
+    case 4:
+      std::memcpy(out, in, 4);
+      break;
+    case 8:
+      std::memcpy(out, in, 8);
+      break;
+    default:
+      std::memmove(out, in, bytes);
     }
     moved(0, src, from, bytes, false);
     moved(1, dst, to, bytes, true);
   }
 
   void fill(uint64_t to, uint64_t bytes) {
-    if (bytes == 0 || !allowed(dst, "dst", to, bytes)) return;
+    if (bytes == 0 || !allowed(dst, "dst", to, bytes))
+      return;
     uint8_t *out = dst.at(to);
     uint8_t first = uint8_t(c.fill);
     bool same = true;
-    for (uint32_t i = 1; i < c.element_bytes; ++i) same &= uint8_t(c.fill >> (8 * i)) == first;
-    if (same) std::memset(out, first, bytes);
-    else for (uint64_t i = 0; i < bytes; i += c.element_bytes) std::memcpy(out + i, &c.fill, c.element_bytes);
+    for (uint32_t i = 1; i < c.element_bytes; ++i)
+      same &= uint8_t(c.fill >> (8 * i)) == first;
+    if (same)
+      std::memset(out, first, bytes);
+    else
+      for (uint64_t i = 0; i < bytes; i += c.element_bytes)
+        std::memcpy(out + i, &c.fill, c.element_bytes);
     moved(1, dst, to, bytes, true);
   }
 
   bool allowed(const Side &side, const char *name, uint64_t address, uint64_t bytes) {
-    if (side.exact || core.shared.memory.find(address, bytes)) return true;
-    if (done.problem.empty()) done.problem = fmt::format("{} touches [{:#x}, {:#x}): {}", name, address, address + bytes, core.shared.memory.describe(core.shared.memory.find(address) ? address + bytes - 1 : address));
+    if (side.exact || core.shared.memory.find(address, bytes))
+      return true;
+    if (done.problem.empty())
+      done.problem = fmt::format("{} touches [{:#x}, {:#x}): {}", name, address, address + bytes,
+                                 core.shared.memory.describe(core.shared.memory.find(address) ? address + bytes - 1 : address));
     return false;
   }
 
   // Counts; and joins runs that are neighbours in global memory, as the engine does before it asks for bursts.
-  struct Run { uint64_t begin = 0, end = 0; bool write = false; };
+  struct Run {
+    uint64_t begin = 0, end = 0;
+    bool write = false;
+  };
   void moved(int side_index, const Side &side, uint64_t address, uint64_t bytes, bool write) {
     if (side.space == Space::lm) {
       (write ? done.lm_written : done.lm_read) += bytes;
       if (core.check && address - DG_LM_BASE < core.lm_bytes && !core.check->lm_access(address - DG_LM_BASE, bytes, write))
-        throw Trap{Trap::Kind::race, core.check->running(), fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", write ? "writes" : "reads",
-                                                                              DG_LM_BASE + core.check->found.offset, core.check->found.other)};
+        throw Trap{Trap::Kind::race, core.check->running(),
+                   fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", write ? "writes" : "reads",
+                               DG_LM_BASE + core.check->found.offset, core.check->found.other)};
       return;
     }
     (write ? done.global_written : done.global_read) += bytes;
     if (core.shared.global_races)
-      if (std::string other = core.shared.global_races->access(core.number, core.check->running_agent(), core.check->running_clock(), address, bytes, write); !other.empty())
-        throw Trap{Trap::Kind::race, core.check->running(), fmt::format("dg.dma {} global memory, and no wait orders it with another access at {}", write ? "writes" : "reads", other)};
-    if (!core.shared.options.timing) return;
+      if (std::string other = core.shared.global_races->access(core.number, core.check->running_agent(), core.check->running_clock(),
+                                                               address, bytes, write);
+          !other.empty())
+        throw Trap{
+            Trap::Kind::race, core.check->running(),
+            fmt::format("dg.dma {} global memory, and no wait orders it with another access at {}", write ? "writes" : "reads", other)};
+    if (!core.shared.options.timing)
+      return;
     Run &run = open[side_index];
     if (address != run.end) {
       flush(run);
@@ -190,8 +239,8 @@ class Mover {
   const dg_dma_command &c;
   Core &core;
   const Side &src, &dst;
-  uint64_t unit;   // bytes contiguous on both sides
-  int level;       // the innermost dimension that is looped over
+  uint64_t unit; // bytes contiguous on both sides
+  int level;     // the innermost dimension that is looped over
   Run open[2];
   Copied done;
 };
@@ -205,34 +254,45 @@ Sides sides_of(const dg_dma_command &c) {
   Box inside = inside_box(c), whole = whole_box(c);
   sides.nothing_read = inside.empty();
   sides.nothing_written = whole.empty() || (sides.nothing_read && !c.fill_outside);
-  if (!sides.nothing_read) sides.src.span = reach(c.src, c.src_stride, inside, c.element_bytes);
-  if (!sides.nothing_written) sides.dst.span = reach(c.dst, c.dst_stride, c.fill_outside ? whole : inside, c.element_bytes);
+  if (!sides.nothing_read)
+    sides.src.span = reach(c.src, c.src_stride, inside, c.element_bytes);
+  if (!sides.nothing_written)
+    sides.dst.span = reach(c.dst, c.dst_stride, c.fill_outside ? whole : inside, c.element_bytes);
   return sides;
 }
 
-}  // namespace
+} // namespace
 
 std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
   uint32_t e = c.element_bytes;
-  if (e != 1 && e != 2 && e != 4 && e != 8) return fmt::format("element_bytes is {}; it must be 1, 2, 4 or 8", e);
-  if (c.fill_outside > 1) return fmt::format("fill_outside is {}; it must be 0 or 1", c.fill_outside);
+  if (e != 1 && e != 2 && e != 4 && e != 8)
+    return fmt::format("element_bytes is {}; it must be 1, 2, 4 or 8", e);
+  if (c.fill_outside > 1)
+    return fmt::format("fill_outside is {}; it must be 0 or 1", c.fill_outside);
   __int128 elements = 1;
-  for (uint32_t count : c.count) elements *= count;
-  if (elements > __int128(1) << 40) return fmt::format("counts {}: a copy of more than 2^40 elements", fmt::join(c.count, " x "));
+  for (uint32_t count : c.count)
+    elements *= count;
+  if (elements > __int128(1) << 40)
+    return fmt::format("counts {}: a copy of more than 2^40 elements", fmt::join(c.count, " x "));
   Sides sides = sides_of(c);
   if (!sides.nothing_written)
-    if (std::string problem = find_side(sides.dst, "dst", !load, true, core); !problem.empty()) return problem;
-  if (sides.nothing_read || sides.nothing_written) return "";
+    if (std::string problem = find_side(sides.dst, "dst", !load, true, core); !problem.empty())
+      return problem;
+  if (sides.nothing_read || sides.nothing_written)
+    return "";
   return find_side(sides.src, "src", load, true, core);
 }
 
 Copied dma_copy(const dg_dma_command &c, Core &core) {
   Sides sides = sides_of(c);
-  if (sides.nothing_written) return {};
+  if (sides.nothing_written)
+    return {};
   find_side(sides.dst, "dst", true, true, core);
-  if (!sides.nothing_read) find_side(sides.src, "src", true, true, core);
-  else sides.src.space = Space::lm;
+  if (!sides.nothing_read)
+    find_side(sides.src, "src", true, true, core);
+  else
+    sides.src.space = Space::lm;
   return Mover(c, core, sides.src, sides.dst).run();
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

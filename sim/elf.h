@@ -17,19 +17,19 @@ struct ElfFile {
   struct Symbol {
     std::string name;
     uint64_t address;
-    bool function;          // or a label of assembly code
-    bool typed;             // says itself that it is a function
+    bool function; // or a label of assembly code
+    bool typed;    // says itself that it is a function
   };
   struct Relocation {
     uint64_t address;
-    uint64_t value;   // what is written there, before the move is added
+    uint64_t value; // what is written there, before the move is added
     int bytes;
   };
   uint64_t entry = 0, begin = 0, end = 0;
   bool movable = false;
-  std::vector<Segment> segments;      // loaded ones, in DRAM
+  std::vector<Segment> segments; // loaded ones, in DRAM
   std::vector<Symbol> symbols;
-  std::vector<Relocation> relocations;  // absolute addresses that a move changes
+  std::vector<Relocation> relocations; // absolute addresses that a move changes
 
   explicit ElfFile(std::string_view bytes);
 };
@@ -37,4 +37,4 @@ struct ElfFile {
 // "kernels.c:12", from the DWARF lines of an ELF file; empty if it has none for the address.
 std::string source_line(std::string_view elf, uint64_t address);
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -21,9 +21,11 @@ void FlagHistory::raised(uint64_t value, uint64_t when) {
 }
 
 uint64_t FlagHistory::when(uint64_t value) const {
-  if (value == 0) return 0;
+  if (value == 0)
+    return 0;
   auto at = std::lower_bound(raises.begin(), raises.end(), value, [](const Raise &raise, uint64_t wanted) { return raise.value < wanted; });
-  if (at == raises.begin()) return raises.empty() ? 0 : raises.front().value == value ? raises.front().when : forgotten;
+  if (at == raises.begin())
+    return raises.empty() ? 0 : raises.front().value == value ? raises.front().when : forgotten;
   return at == raises.end() ? raises.back().when : at->when;
 }
 
@@ -32,9 +34,12 @@ Engines::Engines(Core &core) : core(core), lm(core.shared.machine.core.lm_banks 
 void Engines::reset() {
   lm.reset();
   flags.fill(0), issued.fill(0), waited.fill(0), free.fill(0), complete.fill(0);
-  for (auto &queue : pending) queue.clear();
-  for (auto &queue : starts) queue.clear();
-  for (auto &flag : history) flag.reset();
+  for (auto &queue : pending)
+    queue.clear();
+  for (auto &queue : starts)
+    queue.clear();
+  for (auto &flag : history)
+    flag.reset();
 }
 
 bool Engines::blocked() const {
@@ -46,11 +51,13 @@ uint64_t Engines::done() const { return *std::max_element(complete.begin(), comp
 std::string Engines::situation() const {
   std::string text;
   for (int q = 0; q < DG_QUEUES; ++q) {
-    if (pending[q].empty()) continue;
+    if (pending[q].empty())
+      continue;
     const Wait &wait = std::get<Wait>(pending[q].front().what);
-    size_t held = std::count_if(pending[q].begin(), pending[q].end(), [](const Entry &entry) { return !std::holds_alternative<Wait>(entry.what); });
-    text += fmt::format("\n  queue {} ({}) holds {} command{} behind `dg.qwait` at {}: flag {} >= {}, and it is {}", q, engine_name(q), held, held == 1 ? "" : "s",
-                        core.shared.where(pending[q].front().pc), wait.flag, wait.value, flags[wait.flag]);
+    size_t held =
+        std::count_if(pending[q].begin(), pending[q].end(), [](const Entry &entry) { return !std::holds_alternative<Wait>(entry.what); });
+    text += fmt::format("\n  queue {} ({}) holds {} command{} behind `dg.qwait` at {}: flag {} >= {}, and it is {}", q, engine_name(q),
+                        held, held == 1 ? "" : "s", core.shared.where(pending[q].front().pc), wait.flag, wait.value, flags[wait.flag]);
   }
   return text;
 }
@@ -67,7 +74,8 @@ uint64_t Engines::drain(const dg_drain_command &command, uint64_t &now) {
 
 uint64_t Engines::dma(int queue, const dg_dma_command &command, uint64_t &now) {
   if (queue < DG_LOAD0 || queue >= DG_LOAD0 + core.shared.machine.dma.queues)
-    core.fault(core.at, fmt::format("dg.dma: queue {} is not a DMA queue of this machine; it has {} to {}", queue, int(DG_LOAD0), DG_LOAD0 + core.shared.machine.dma.queues - 1));
+    core.fault(core.at, fmt::format("dg.dma: queue {} is not a DMA queue of this machine; it has {} to {}", queue, int(DG_LOAD0),
+                                    DG_LOAD0 + core.shared.machine.dma.queues - 1));
   check(queue, command);
   return submit(queue, {command, now, core.pc_of(core.at)}, now);
 }
@@ -75,11 +83,15 @@ uint64_t Engines::dma(int queue, const dg_dma_command &command, uint64_t &now) {
 uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
   size_t depth = queue <= DG_DRAIN ? core.shared.machine.tensor.queue_depth : core.shared.machine.dma.queue_depth;
   uint64_t ticket = ++issued[queue];
-  if (core.check) entry.clock = core.check->issue(entry.pc);
+  if (core.check)
+    entry.clock = core.check->issue(entry.pc);
   if (!pending[queue].empty()) {
-    size_t held = std::count_if(pending[queue].begin(), pending[queue].end(), [](const Entry &e) { return !std::holds_alternative<Wait>(e.what); });
+    size_t held =
+        std::count_if(pending[queue].begin(), pending[queue].end(), [](const Entry &e) { return !std::holds_alternative<Wait>(e.what); });
     if (held >= depth)
-      throw Trap{Trap::Kind::deadlock, entry.pc, fmt::format("the {} queue is full ({} commands) and waits for a flag that only this core can raise{}", engine_name(queue), held, situation())};
+      throw Trap{Trap::Kind::deadlock, entry.pc,
+                 fmt::format("the {} queue is full ({} commands) and waits for a flag that only this core can raise{}", engine_name(queue),
+                             held, situation())};
     pending[queue].push_back(std::move(entry));
     return ticket;
   }
@@ -96,23 +108,30 @@ uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
 }
 
 bool Engines::ready(int queue, const Wait &wait) {
-  if (flags[wait.flag] < wait.value) return false;
+  if (flags[wait.flag] < wait.value)
+    return false;
   waited[queue] = std::max(waited[queue], history[wait.flag].when(wait.value));
-  if (core.check) core.check->queue_waits(queue, wait.flag, wait.value);
+  if (core.check)
+    core.check->queue_waits(queue, wait.flag, wait.value);
   return true;
 }
 
 void Engines::wait(int queue, int flag, uint64_t value, uint64_t now) {
-  if (queue >= DG_QUEUES || flag >= 32) core.fault(core.at, fmt::format("dg.qwait: queue {} or flag {} does not exist; queues are 0 to {}, flags 0 to 31", queue, flag, DG_QUEUES - 1));
+  if (queue >= DG_QUEUES || flag >= 32)
+    core.fault(core.at,
+               fmt::format("dg.qwait: queue {} or flag {} does not exist; queues are 0 to {}, flags 0 to 31", queue, flag, DG_QUEUES - 1));
   Wait wait{flag, value};
-  if (pending[queue].empty() && ready(queue, wait)) return;
+  if (pending[queue].empty() && ready(queue, wait))
+    return;
   pending[queue].push_back({wait, now, core.pc_of(core.at)});
 }
 
 void Engines::add(int flag, uint64_t value, uint64_t now) {
-  if (flag < 8 || flag > 31) core.fault(core.at, fmt::format("dg.flag.add: flag {} is not the program's to raise; those are 8 to 31", flag));
+  if (flag < 8 || flag > 31)
+    core.fault(core.at, fmt::format("dg.flag.add: flag {} is not the program's to raise; those are 8 to 31", flag));
   flags[flag] += value;
-  if (core.check) core.check->raises(flag, flags[flag]);
+  if (core.check)
+    core.check->raises(flag, flags[flag]);
   history[flag].raised(flags[flag], now);
   retry();
 }
@@ -124,7 +143,8 @@ void Engines::retry() {
       while (!pending[queue].empty()) {
         Entry &front = pending[queue].front();
         if (const Wait *wait = std::get_if<Wait>(&front.what)) {
-          if (!ready(queue, *wait)) break;
+          if (!ready(queue, *wait))
+            break;
         } else {
           execute(queue, front);
         }
@@ -144,11 +164,16 @@ void Engines::execute(int queue, const Entry &entry) {
     check_accesses(entry);
   }
   Times times;
-  if (const auto *tensor = std::get_if<dg_tensor_command>(&entry.what)) times = run(*tensor, start);
-  else if (const auto *drain = std::get_if<dg_drain_command>(&entry.what)) times = run(*drain, start);
-  else times = run(queue, std::get<dg_dma_command>(entry.what), start);
-  if (core.check) core.check->end();
-  if (!core.shared.options.timing) return;
+  if (const auto *tensor = std::get_if<dg_tensor_command>(&entry.what))
+    times = run(*tensor, start);
+  else if (const auto *drain = std::get_if<dg_drain_command>(&entry.what))
+    times = run(*drain, start);
+  else
+    times = run(queue, std::get<dg_dma_command>(entry.what), start);
+  if (core.check)
+    core.check->end();
+  if (!core.shared.options.timing)
+    return;
   count.stalled += start - could;
   count.busy += times.free - start;
   free[queue] = times.free;
@@ -157,10 +182,18 @@ void Engines::execute(int queue, const Entry &entry) {
   starts[queue].push_back(start);
   if (core.shared.trace) {
     std::string details = fmt::format("\"ticket\":{},\"from\":\"{}\"", flags[queue], core.shared.where(entry.pc));
-    if (const auto *c = std::get_if<dg_tensor_command>(&entry.what)) details += fmt::format(",\"m\":{},\"k\":{},\"n\":{}", c->m[0] * c->m[1], c->k[0] * c->k[1] * c->k[2], c->n);
-    else if (const auto *c = std::get_if<dg_drain_command>(&entry.what)) details += fmt::format(",\"m\":{},\"n\":{}", c->m[0] * c->m[1], c->n);
-    else if (const auto *c = std::get_if<dg_dma_command>(&entry.what)) details += fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
-    core.shared.trace->span(core.number, queue, queue == DG_TENSOR ? "tensor" : queue == DG_DRAIN ? "drain" : "copy", core.shared.launch_start + start, core.shared.launch_start + times.free, details);
+    if (const auto *c = std::get_if<dg_tensor_command>(&entry.what))
+      details += fmt::format(",\"m\":{},\"k\":{},\"n\":{}", c->m[0] * c->m[1], c->k[0] * c->k[1] * c->k[2], c->n);
+    else if (const auto *c = std::get_if<dg_drain_command>(&entry.what))
+      details += fmt::format(",\"m\":{},\"n\":{}", c->m[0] * c->m[1], c->n);
+    else if (const auto *c = std::get_if<dg_dma_command>(&entry.what))
+      details +=
+          fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
+    core.shared.trace->span(core.number, queue,
+                            queue == DG_TENSOR  ? "tensor"
+                            : queue == DG_DRAIN ? "drain"
+                                                : "copy",
+                            core.shared.launch_start + start, core.shared.launch_start + times.free, details);
   }
 }
 
@@ -185,24 +218,32 @@ int type_bytes(uint8_t type) {
 bool is_float_operand(uint8_t type) { return type == DG_F16 || type == DG_BF16 || type == DG_F8E4M3 || type == DG_F8E5M2; }
 bool is_int_operand(uint8_t type) { return type == DG_I8 || type == DG_U8; }
 
-}  // namespace
+} // namespace
 
 void Engines::check_lm(const char *command, const char *field, int64_t low, int64_t high) const {
   if (low < int64_t(DG_LM_BASE) || high > int64_t(DG_LM_BASE + core.lm_bytes))
-    core.fault(core.at, fmt::format("{}: {} reaches [{:#x}, {:#x}), outside local memory, [{:#x}, {:#x})", command, field, low, high, DG_LM_BASE, DG_LM_BASE + core.lm_bytes));
+    core.fault(core.at, fmt::format("{}: {} reaches [{:#x}, {:#x}), outside local memory, [{:#x}, {:#x})", command, field, low, high,
+                                    DG_LM_BASE, DG_LM_BASE + core.lm_bytes));
 }
 
 void Engines::check(const dg_tensor_command &c) const {
   if (!(is_float_operand(c.a_type) && c.a_type == c.b_type) && !(is_int_operand(c.a_type) && is_int_operand(c.b_type)))
-    core.fault(core.at, fmt::format("dg.tensor: a_type {} ({}) with b_type {} ({}); both must be the same of F16, BF16, F8E4M3, F8E5M2, or each I8 or U8", c.a_type,
-                                    type_name(c.a_type), c.b_type, type_name(c.b_type)));
-  if (c.accumulate > 1) core.fault(core.at, fmt::format("dg.tensor: accumulate is {}; it must be 0 or 1", c.accumulate));
+    core.fault(
+        core.at,
+        fmt::format("dg.tensor: a_type {} ({}) with b_type {} ({}); both must be the same of F16, BF16, F8E4M3, F8E5M2, or each I8 or U8",
+                    c.a_type, type_name(c.a_type), c.b_type, type_name(c.b_type)));
+  if (c.accumulate > 1)
+    core.fault(core.at, fmt::format("dg.tensor: accumulate is {}; it must be 0 or 1", c.accumulate));
   uint64_t m = uint64_t(c.m[0]) * c.m[1], k = uint64_t(c.k[0]) * c.k[1] * c.k[2];
-  if (m == 0 || c.n == 0) return;
-  if (m >= 1u << 24 || k >= 1u << 24 || c.n >= 1u << 24) core.fault(core.at, fmt::format("dg.tensor: counts m {}, k {}, n {}: each must be below 2^24", m, k, c.n));
+  if (m == 0 || c.n == 0)
+    return;
+  if (m >= 1u << 24 || k >= 1u << 24 || c.n >= 1u << 24)
+    core.fault(core.at, fmt::format("dg.tensor: counts m {}, k {}, n {}: each must be below 2^24", m, k, c.n));
   Reach a, b, acc;
-  for (int i = 0; i < 2; ++i) a.dimension(c.m[i], c.a_m_stride[i]);
-  for (int i = 0; i < 3; ++i) a.dimension(c.k[i], c.a_k_stride[i]), b.dimension(c.k[i], c.b_k_stride[i]);
+  for (int i = 0; i < 2; ++i)
+    a.dimension(c.m[i], c.a_m_stride[i]);
+  for (int i = 0; i < 3; ++i)
+    a.dimension(c.k[i], c.a_k_stride[i]), b.dimension(c.k[i], c.b_k_stride[i]);
   b.dimension(c.n, c.b_n_stride);
   acc.dimension(m, c.acc_m_stride);
   if (k > 0) {
@@ -210,46 +251,63 @@ void Engines::check(const dg_tensor_command &c) const {
     check_lm("dg.tensor", "operand b", c.b + b.low, c.b + b.high + type_bytes(c.b_type));
   }
   int64_t low = c.acc + acc.low, high = c.acc + acc.high + 4 * int64_t(c.n), size = core.shared.machine.acc_bytes();
-  if (low < 0 || high > size) core.fault(core.at, fmt::format("dg.tensor: acc reaches [{}, {}), outside accumulator memory, [0, {})", low, high, size));
-  if (c.acc % 4 || c.acc_m_stride % 4) core.fault(core.at, fmt::format("dg.tensor: acc {} and acc_m_stride {} must be multiples of 4", c.acc, c.acc_m_stride));
+  if (low < 0 || high > size)
+    core.fault(core.at, fmt::format("dg.tensor: acc reaches [{}, {}), outside accumulator memory, [0, {})", low, high, size));
+  if (c.acc % 4 || c.acc_m_stride % 4)
+    core.fault(core.at, fmt::format("dg.tensor: acc {} and acc_m_stride {} must be multiples of 4", c.acc, c.acc_m_stride));
 }
 
 void Engines::check(const dg_drain_command &c) const {
-  if (c.acc_type != DG_F32 && c.acc_type != DG_I32) core.fault(core.at, fmt::format("dg.drain: acc_type is {} ({}); it must be F32 or I32", c.acc_type, type_name(c.acc_type)));
-  bool known = c.out_type == DG_F32 || c.out_type == DG_BF16 || c.out_type == DG_F16 || c.out_type == DG_I8 || c.out_type == DG_U8 || c.out_type == DG_I32;
-  if (!known) core.fault(core.at, fmt::format("dg.drain: out_type is {} ({}); it must be F32, BF16, F16, I8, U8 or I32", c.out_type, type_name(c.out_type)));
+  if (c.acc_type != DG_F32 && c.acc_type != DG_I32)
+    core.fault(core.at, fmt::format("dg.drain: acc_type is {} ({}); it must be F32 or I32", c.acc_type, type_name(c.acc_type)));
+  bool known = c.out_type == DG_F32 || c.out_type == DG_BF16 || c.out_type == DG_F16 || c.out_type == DG_I8 || c.out_type == DG_U8 ||
+               c.out_type == DG_I32;
+  if (!known)
+    core.fault(core.at,
+               fmt::format("dg.drain: out_type is {} ({}); it must be F32, BF16, F16, I8, U8 or I32", c.out_type, type_name(c.out_type)));
   if (c.residual && c.residual_type != DG_F32 && c.residual_type != DG_BF16 && c.residual_type != DG_F16)
-    core.fault(core.at, fmt::format("dg.drain: residual_type is {} ({}); it must be F32, BF16 or F16", c.residual_type, type_name(c.residual_type)));
+    core.fault(core.at,
+               fmt::format("dg.drain: residual_type is {} ({}); it must be F32, BF16 or F16", c.residual_type, type_name(c.residual_type)));
   uint64_t m = uint64_t(c.m[0]) * c.m[1];
-  if (m == 0 || c.n == 0) return;
-  if (m >= 1u << 24 || c.n >= 1u << 24) core.fault(core.at, fmt::format("dg.drain: counts m {}, n {}: each must be below 2^24", m, c.n));
+  if (m == 0 || c.n == 0)
+    return;
+  if (m >= 1u << 24 || c.n >= 1u << 24)
+    core.fault(core.at, fmt::format("dg.drain: counts m {}, n {}: each must be below 2^24", m, c.n));
   Reach acc, out, residual;
   acc.dimension(m, c.acc_m_stride);
-  for (int i = 0; i < 2; ++i) out.dimension(c.m[i], c.out_m_stride[i]), residual.dimension(c.m[i], c.residual_m_stride[i]);
+  for (int i = 0; i < 2; ++i)
+    out.dimension(c.m[i], c.out_m_stride[i]), residual.dimension(c.m[i], c.residual_m_stride[i]);
   int64_t low = c.acc + acc.low, high = c.acc + acc.high + 4 * int64_t(c.n), size = core.shared.machine.acc_bytes();
-  if (low < 0 || high > size) core.fault(core.at, fmt::format("dg.drain: acc reaches [{}, {}), outside accumulator memory, [0, {})", low, high, size));
-  if (c.acc % 4 || c.acc_m_stride % 4) core.fault(core.at, fmt::format("dg.drain: acc {} and acc_m_stride {} must be multiples of 4", c.acc, c.acc_m_stride));
+  if (low < 0 || high > size)
+    core.fault(core.at, fmt::format("dg.drain: acc reaches [{}, {}), outside accumulator memory, [0, {})", low, high, size));
+  if (c.acc % 4 || c.acc_m_stride % 4)
+    core.fault(core.at, fmt::format("dg.drain: acc {} and acc_m_stride {} must be multiples of 4", c.acc, c.acc_m_stride));
   check_lm("dg.drain", "out", c.out + out.low, c.out + out.high + int64_t(c.n) * type_bytes(c.out_type));
-  if (c.residual) check_lm("dg.drain", "residual", c.residual + residual.low, c.residual + residual.high + int64_t(c.n) * type_bytes(c.residual_type));
-  if (c.scale) check_lm("dg.drain", "scale", c.scale, c.scale + 4 * int64_t(c.n));
-  if (c.bias) check_lm("dg.drain", "bias", c.bias, c.bias + 4 * int64_t(c.n));
+  if (c.residual)
+    check_lm("dg.drain", "residual", c.residual + residual.low, c.residual + residual.high + int64_t(c.n) * type_bytes(c.residual_type));
+  if (c.scale)
+    check_lm("dg.drain", "scale", c.scale, c.scale + 4 * int64_t(c.n));
+  if (c.bias)
+    check_lm("dg.drain", "bias", c.bias, c.bias + 4 * int64_t(c.n));
 }
 
 void Engines::check(int queue, const dg_dma_command &c) const {
   bool load = queue == DG_LOAD0 || queue == DG_LOAD1;
-  if (std::string problem = dma_problem(c, load, core); !problem.empty()) core.fault(core.at, "dg.dma: " + problem);
+  if (std::string problem = dma_problem(c, load, core); !problem.empty())
+    core.fault(core.at, "dg.dma: " + problem);
 }
 
 namespace {
 // An engine asks for its operands at the pace at which it uses them, not all at once.
 double bytes_per_cycle(uint64_t bytes, uint64_t begin, uint64_t end) { return double(bytes) / double(std::max<uint64_t>(1, end - begin)); }
-}  // namespace
+} // namespace
 
 // ---- What commands do, and how long they take ---------------------------------------------------------------------------
 
 Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
   uint64_t m = uint64_t(c.m[0]) * c.m[1], k = uint64_t(c.k[0]) * c.k[1] * c.k[2];
-  if (m == 0 || c.n == 0) return {start, start};
+  if (m == 0 || c.n == 0)
+    return {start, start};
   host_level().tensor(c, core.lm, core.acc.get());
   const Machine &machine = core.shared.machine;
   const auto &shape = machine.tensor;
@@ -260,42 +318,52 @@ Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
   (integer ? core.count.int_macs : core.count.float_macs) += m * k * c.n;
   core.count.lm_read += bytes;
   core.count.acc_written += 4 * m * c.n;
-  if (c.accumulate) core.count.acc_read += 4 * m * c.n;
+  if (c.accumulate)
+    core.count.acc_read += 4 * m * c.n;
   double rate = integer ? shape.int8_rate : c.a_type == DG_F16 ? shape.f16_rate : c.a_type == DG_BF16 ? shape.bf16_rate : shape.fp8_rate;
   uint64_t begin = start + shape.startup_cycles, end = begin + uint64_t(std::ceil(double(tiles_m * tiles_n * k) / rate));
-  if (core.shared.options.timing) end = std::max(end, lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, end)));
+  if (core.shared.options.timing)
+    end = std::max(end, lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, end)));
   return {end, end};
 }
 
 Engines::Times Engines::run(const dg_drain_command &c, uint64_t start) {
   uint64_t m = uint64_t(c.m[0]) * c.m[1];
-  if (m == 0 || c.n == 0) return {start, start};
+  if (m == 0 || c.n == 0)
+    return {start, start};
   host_level().drain(c, core.lm, core.acc.get());
   const Machine &machine = core.shared.machine;
-  uint64_t written = m * c.n * type_bytes(c.out_type), read = (c.residual ? m * c.n * type_bytes(c.residual_type) : 0) + (c.scale ? 4 * c.n : 0) + (c.bias ? 4 * c.n : 0);
+  uint64_t written = m * c.n * type_bytes(c.out_type),
+           read = (c.residual ? m * c.n * type_bytes(c.residual_type) : 0) + (c.scale ? 4 * c.n : 0) + (c.bias ? 4 * c.n : 0);
   core.count.acc_read += 4 * m * c.n;
   core.count.lm_read += read;
   core.count.lm_written += written;
-  uint64_t begin = start + machine.tensor.drain_startup_cycles, end = begin + uint64_t(std::ceil(4.0 * m * c.n / machine.tensor.drain_bytes_per_cycle));
-  if (core.shared.options.timing) end = std::max(end, lm.take(begin, double(read + written), bytes_per_cycle(read + written, begin, end)));
+  uint64_t begin = start + machine.tensor.drain_startup_cycles,
+           end = begin + uint64_t(std::ceil(4.0 * m * c.n / machine.tensor.drain_bytes_per_cycle));
+  if (core.shared.options.timing)
+    end = std::max(end, lm.take(begin, double(read + written), bytes_per_cycle(read + written, begin, end)));
   return {end, end};
 }
 
 Engines::Times Engines::run(int queue, const dg_dma_command &c, uint64_t start) {
   Shared &shared = core.shared;
   Copied copied = dma_copy(c, core);
-  if (!copied.problem.empty()) throw Trap{Trap::Kind::fault, core.pc_of(core.at), "dg.dma: " + copied.problem};
+  if (!copied.problem.empty())
+    throw Trap{Trap::Kind::fault, core.pc_of(core.at), "dg.dma: " + copied.problem};
   core.count.lm_read += copied.lm_read;
   core.count.lm_written += copied.lm_written;
   shared.dma_read += copied.global_read;
   shared.dma_written += copied.global_written;
-  if (!shared.options.timing) return {start, start};
+  if (!shared.options.timing)
+    return {start, start};
   uint64_t begin = start + shared.machine.dma.startup_cycles, port = std::max(copied.lm_read, copied.lm_written);
   MemoryTiming::Passed passed = shared.timing.schedule(copied.traffic, begin, double(port), shared.machine.dma.bytes_per_cycle);
-  passed.transferred = std::max(passed.transferred, lm.take(begin, double(copied.lm_read + copied.lm_written), bytes_per_cycle(copied.lm_read + copied.lm_written, begin, passed.transferred)));
+  passed.transferred =
+      std::max(passed.transferred, lm.take(begin, double(copied.lm_read + copied.lm_written),
+                                           bytes_per_cycle(copied.lm_read + copied.lm_written, begin, passed.transferred)));
   passed.arrived = std::max(passed.arrived, passed.transferred);
   bool global = copied.global_read + copied.global_written > 0;
   return {passed.transferred, global ? passed.arrived : passed.transferred};
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

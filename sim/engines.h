@@ -24,19 +24,21 @@ struct Core;
 
 // When a flag reached which value; monotone in both. Only the recent part is kept: what is older is earlier.
 class FlagHistory {
- public:
+public:
   void reset();
   void raised(uint64_t value, uint64_t when);
-  uint64_t when(uint64_t value) const;  // 0 for a value never waited for
+  uint64_t when(uint64_t value) const; // 0 for a value never waited for
 
- private:
-  struct Raise { uint64_t value, when; };
+private:
+  struct Raise {
+    uint64_t value, when;
+  };
   std::deque<Raise> raises;
-  uint64_t forgotten = 0;  // when the latest of the forgotten ones was
+  uint64_t forgotten = 0; // when the latest of the forgotten ones was
 };
 
 class Engines {
- public:
+public:
   explicit Engines(Core &core);
   void reset();
 
@@ -48,21 +50,26 @@ class Engines {
   void add(int flag, uint64_t value, uint64_t now);
   uint64_t value(int flag) const { return flags[flag]; }
   uint64_t when(int flag, uint64_t value) const { return history[flag].when(value); }
-  uint64_t issued_on(int queue) const { return issued[queue]; }      // commands, since the start
+  uint64_t issued_on(int queue) const { return issued[queue]; } // commands, since the start
   uint64_t waiting_on(int queue) const { return pending[queue].size(); }
   bool blocked() const;
-  uint64_t done() const;          // the cycle in which the last engine is done
-  std::string situation() const;  // for a deadlock: what each blocked queue waits for
+  uint64_t done() const;         // the cycle in which the last engine is done
+  std::string situation() const; // for a deadlock: what each blocked queue waits for
 
- private:
-  struct Wait { int flag; uint64_t value; };
+private:
+  struct Wait {
+    int flag;
+    uint64_t value;
+  };
   struct Entry {
     std::variant<dg_tensor_command, dg_drain_command, dg_dma_command, Wait> what;
     uint64_t issued, pc;
-    RaceCheck::Clock clock{};  // of the core, when it issued this
+    RaceCheck::Clock clock{}; // of the core, when it issued this
   };
   // What a command costs: the engine is taken from its start to `free`; what it wrote is there at `complete`.
-  struct Times { uint64_t free, complete; };
+  struct Times {
+    uint64_t free, complete;
+  };
 
   void check(const dg_tensor_command &c) const;
   void check(const dg_drain_command &c) const;
@@ -72,7 +79,7 @@ class Engines {
   bool ready(int queue, const Wait &wait);
   void retry();
   void execute(int queue, const Entry &entry);
-  void check_accesses(const Entry &entry);  // for races
+  void check_accesses(const Entry &entry); // for races
   Times run(const dg_tensor_command &c, uint64_t start);
   Times run(const dg_drain_command &c, uint64_t start);
   Times run(int queue, const dg_dma_command &c, uint64_t start);
@@ -80,14 +87,14 @@ class Engines {
   Core &core;
   std::array<uint64_t, 32> flags{};
   std::array<uint64_t, DG_QUEUES> issued{};
-  std::array<std::deque<Entry>, DG_QUEUES> pending;  // empty, or a wait that holds up the rest at the front
+  std::array<std::deque<Entry>, DG_QUEUES> pending; // empty, or a wait that holds up the rest at the front
   // Timing, in cycles.
-  Calendar lm;                                          // the banks of local memory, which the engines share
+  Calendar lm; // the banks of local memory, which the engines share
   std::array<FlagHistory, 32> history;
-  std::array<uint64_t, DG_QUEUES> waited{};             // when the flags waited for so far were there
-  std::array<uint64_t, DG_QUEUES> free{};               // when the engine can start its next command
-  std::array<uint64_t, DG_QUEUES> complete{};           // when its last one completes
-  std::array<std::deque<uint64_t>, DG_QUEUES> starts;   // of the last `queue_depth` commands
+  std::array<uint64_t, DG_QUEUES> waited{};           // when the flags waited for so far were there
+  std::array<uint64_t, DG_QUEUES> free{};             // when the engine can start its next command
+  std::array<uint64_t, DG_QUEUES> complete{};         // when its last one completes
+  std::array<std::deque<uint64_t>, DG_QUEUES> starts; // of the last `queue_depth` commands
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -30,22 +30,24 @@ DG_INLINE uint16_t to_f16(float x) { return f16_of_f32(x); }
 DG_INLINE uint16_t to_f16(double x) { return f16_of_f64(x); }
 DG_INLINE uint16_t to_bf16(float x) { return bf16_of_f32(x); }
 DG_INLINE uint16_t to_bf16(double x) { return bf16_of_f64(x); }
-}  // namespace fp
+} // namespace fp
 
 struct Environment {
   const Op *op;
   Core &core;
   uint64_t &flags = core.fflags;
-  uint64_t address = 0;   // of the memory access, for timing
-  uint64_t accessed = 0;  // its bytes, of a vector access
+  uint64_t address = 0;  // of the memory access, for timing
+  uint64_t accessed = 0; // its bytes, of a vector access
   bool jumped = false;
   uint64_t target = 0;
 
   DG_MEMBER Environment(const Op *op, Core *core) : op(op), core(*core) {}
 
   DG_MEMBER int rounding(int64_t mode) {
-    if (mode == 7) mode = core.frm;
-    if (mode > 4) [[unlikely]] core.fault(op, "illegal instruction: reserved rounding mode");
+    if (mode == 7)
+      mode = core.frm;
+    if (mode > 4) [[unlikely]]
+      core.fault(op, "illegal instruction: reserved rounding mode");
     return int(mode);
   }
 
@@ -53,8 +55,10 @@ struct Environment {
 
   DG_MEMBER uint8_t *host(uint64_t at, uint64_t size, bool write) {
     address = at;
-    if (at - core.window_begin < core.window_limit) [[likely]] return core.window_host + (at - core.window_begin);
-    if (at - DG_LM_BASE < core.lm_limit) return core.lm + (at - DG_LM_BASE);
+    if (at - core.window_begin < core.window_limit) [[likely]]
+      return core.window_host + (at - core.window_begin);
+    if (at - DG_LM_BASE < core.lm_limit)
+      return core.lm + (at - DG_LM_BASE);
     return core.access(op, at, size, write);
   }
   template <typename T> DG_MEMBER T load(uint64_t at) {
@@ -66,8 +70,10 @@ struct Environment {
 
   DG_MEMBER uint8_t *lm_bytes(uint64_t at, uint64_t size, bool write) {
     address = at, accessed += size;
-    if (core.check) [[unlikely]] return core.access_vector_checked(op, at, size, write);
-    if (at - DG_LM_BASE < core.lm_bytes && size <= core.lm_bytes - (at - DG_LM_BASE)) [[likely]] return core.lm + (at - DG_LM_BASE);
+    if (core.check) [[unlikely]]
+      return core.access_vector_checked(op, at, size, write);
+    if (at - DG_LM_BASE < core.lm_bytes && size <= core.lm_bytes - (at - DG_LM_BASE)) [[likely]]
+      return core.lm + (at - DG_LM_BASE);
     return core.vector_access(op, at, size);
   }
   DG_MEMBER const uint8_t *vector_bytes(uint64_t at, uint64_t size) {
@@ -87,4 +93,4 @@ struct Environment {
   static DG_MEMBER double canonical(double f) { return f == f ? f : std::bit_cast<double>(0x7ff8000000000000ull); }
 };
 
-}  // namespace dougong::sim::DOUGONG_LEVEL
+} // namespace dougong::sim::DOUGONG_LEVEL

@@ -11,26 +11,32 @@ std::string GlobalRaces::access(int core, int agent, const RaceCheck::Clock &clo
   auto same_core = [&](uint16_t other) { return (other - 1) / 8 == core; };
   auto unordered = [&](uint16_t other, uint32_t when) { return other && (!same_core(other) || when > clock[(other - 1) % 8]); };
   auto explain = [&](uint64_t at, uint16_t other, uint32_t when, const char *did) {
-    return fmt::format("{:#x}: command {} of the {} queue of core {} {} it{}", at, when, engine_name((other - 1) % 8), (other - 1) / 8, did, same_core(other) ? "" : ", and nothing orders two cores of one launch");
+    return fmt::format("{:#x}: command {} of the {} queue of core {} {} it{}", at, when, engine_name((other - 1) % 8), (other - 1) / 8, did,
+                       same_core(other) ? "" : ", and nothing orders two cores of one launch");
   };
   for (uint64_t at = address; at < address + bytes; ++at) {
     std::unique_ptr<Page> &page = pages[at / 4096];
-    if (!page) page = std::make_unique<Page>();
+    if (!page)
+      page = std::make_unique<Page>();
     for (uint64_t end = std::min(address + bytes, (at / 4096 + 1) * 4096);; ++at) {
       uint64_t i = at % 4096;
-      if (unordered(page->writer[i], page->written[i])) return explain(at, page->writer[i], page->written[i], "writes");
+      if (unordered(page->writer[i], page->written[i]))
+        return explain(at, page->writer[i], page->written[i], "writes");
       if (write) {
-        if (page->several[i]) return fmt::format("{:#x}: several cores read it, and nothing orders two cores of one launch", at);
-        if (unordered(page->reader[i], page->read[i])) return explain(at, page->reader[i], page->read[i], "reads");
+        if (page->several[i])
+          return fmt::format("{:#x}: several cores read it, and nothing orders two cores of one launch", at);
+        if (unordered(page->reader[i], page->read[i]))
+          return explain(at, page->reader[i], page->read[i], "reads");
         page->writer[i] = self, page->written[i] = now;
       } else {
         page->several[i] |= page->reader[i] && !same_core(page->reader[i]);
         page->reader[i] = self, page->read[i] = now;
       }
-      if (at + 1 == end) break;
+      if (at + 1 == end)
+        break;
     }
   }
   return "";
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

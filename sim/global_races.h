@@ -9,18 +9,18 @@
 namespace dougong::sim {
 
 class GlobalRaces {
- public:
+public:
   void reset() { pages.clear(); }
   // An access by `core`'s queue `agent`, with its clock; what it races with, or nothing.
   std::string access(int core, int agent, const RaceCheck::Clock &clock, uint64_t address, uint64_t bytes, bool write);
 
- private:
+private:
   struct Page {
-    uint16_t writer[4096] = {}, reader[4096] = {};  // core * 8 + agent + 1; 0: none
-    uint32_t written[4096] = {}, read[4096] = {};   // the agent's time
-    bool several[4096] = {};                        // more than one core has read
+    uint16_t writer[4096] = {}, reader[4096] = {}; // core * 8 + agent + 1; 0: none
+    uint32_t written[4096] = {}, read[4096] = {};  // the agent's time
+    bool several[4096] = {};                       // more than one core has read
   };
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

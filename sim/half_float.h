@@ -10,26 +10,33 @@
 DG_INLINE float f32_of_bf16(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 DG_INLINE float f32_of_f16(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 DG_INLINE float canonical32(float value) { return value == value ? value : std::bit_cast<float>(0x7fc00000u); }
-DG_INLINE uint16_t f16_of_f32(float value) { return value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(value)) : uint16_t(0x7e00); }
+DG_INLINE uint16_t f16_of_f32(float value) {
+  return value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(value)) : uint16_t(0x7e00);
+}
 DG_INLINE uint16_t bf16_of_f32(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   return value == value ? uint16_t(rounded) : uint16_t(0x7fc0);
 }
-DG_INLINE uint16_t f16_of_f64(double value) { return value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(value)) : uint16_t(0x7e00); }
+DG_INLINE uint16_t f16_of_f64(double value) {
+  return value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(value)) : uint16_t(0x7e00);
+}
 // To f32 first, rounded to odd: the sticky last bit keeps the second rounding right.
 DG_INLINE uint16_t bf16_of_f64(double value) {
   float nearest = static_cast<float>(value);
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   double back = nearest;
-  if (back != value && value == value && !(bits & 1)) bits += (std::fabs(back) < std::fabs(value)) ? 1 : -1;
+  if (back != value && value == value && !(bits & 1))
+    bits += (std::fabs(back) < std::fabs(value)) ? 1 : -1;
   return bf16_of_f32(std::bit_cast<float>(bits));
 }
 // E5M2 is f16 without its low byte; E4M3 has bias 7, no infinity, and NaN only as S.1111.111.
 DG_INLINE float f32_of_f8e5m2(uint8_t bits) { return f32_of_f16(uint16_t(bits << 8)); }
 DG_INLINE float f32_of_f8e4m3(uint8_t bits) {
   uint32_t sign = uint32_t(bits & 0x80) << 24, exponent = bits >> 3 & 15, fraction = bits & 7;
-  if (exponent == 15 && fraction == 7) return std::bit_cast<float>(0x7fc00000u);
-  if (exponent == 0) return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(fraction) * 0x1p-9f) | sign);
+  if (exponent == 15 && fraction == 7)
+    return std::bit_cast<float>(0x7fc00000u);
+  if (exponent == 0)
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(fraction) * 0x1p-9f) | sign);
   return std::bit_cast<float>(sign | (exponent + 120) << 23 | fraction << 20);
 }

@@ -5,11 +5,11 @@
 
 namespace dougong::sim {
 
-#define DG_LEVEL(level)                                                              \
-  namespace level {                                                                  \
-  void tensor(const dg_tensor_command &, const uint8_t *, uint8_t *);                \
-  void drain(const dg_drain_command &, uint8_t *, const uint8_t *);                  \
-  extern const VectorHandlers *const vector_table;                                   \
+#define DG_LEVEL(level)                                                                                                                    \
+  namespace level {                                                                                                                        \
+  void tensor(const dg_tensor_command &, const uint8_t *, uint8_t *);                                                                      \
+  void drain(const dg_drain_command &, uint8_t *, const uint8_t *);                                                                        \
+  extern const VectorHandlers *const vector_table;                                                                                         \
   }
 DG_LEVEL(base)
 #if defined(__x86_64__)
@@ -19,12 +19,15 @@ DG_LEVEL(v4)
 
 const HostLevel *host_level(const char *name) {
   static const HostLevel base_level{"base", base::tensor, base::drain, base::vector_table};
-  if (!std::strcmp(name, "base")) return &base_level;
+  if (!std::strcmp(name, "base"))
+    return &base_level;
 #if defined(__x86_64__)
   static const HostLevel v3_level{"v3", v3::tensor, v3::drain, v3::vector_table};
   static const HostLevel v4_level{"v4", v4::tensor, v4::drain, v4::vector_table};
-  if (!std::strcmp(name, "v3")) return __builtin_cpu_supports("x86-64-v3") ? &v3_level : nullptr;
-  if (!std::strcmp(name, "v4")) return __builtin_cpu_supports("x86-64-v4") ? &v4_level : nullptr;
+  if (!std::strcmp(name, "v3"))
+    return __builtin_cpu_supports("x86-64-v3") ? &v3_level : nullptr;
+  if (!std::strcmp(name, "v4"))
+    return __builtin_cpu_supports("x86-64-v4") ? &v4_level : nullptr;
 #endif
   return nullptr;
 }
@@ -33,10 +36,11 @@ const HostLevel &host_level() {
   static const HostLevel &best = [&]() -> const HostLevel & {
     const char *wanted = std::getenv("DOUGONG_HOST_LEVEL");
     for (const char *name : {wanted ? wanted : "v4", "v4", "v3"})
-      if (const HostLevel *level = host_level(name)) return *level;
+      if (const HostLevel *level = host_level(name))
+        return *level;
     return *host_level("base");
   }();
   return best;
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -13,12 +13,12 @@ struct VectorHandlers;
 
 struct HostLevel {
   const char *name;
-  void (*tensor)(const dg_tensor_command &, const uint8_t *lm, uint8_t *acc);             // lm: host address of DG_LM_BASE
+  void (*tensor)(const dg_tensor_command &, const uint8_t *lm, uint8_t *acc); // lm: host address of DG_LM_BASE
   void (*drain)(const dg_drain_command &, uint8_t *lm, const uint8_t *acc);
   const VectorHandlers *vector;
 };
 
 const HostLevel &host_level();                 // the best this host runs; DOUGONG_HOST_LEVEL=base|v3|v4 overrides
-const HostLevel *host_level(const char *name);  // null: unknown, or not for this host
+const HostLevel *host_level(const char *name); // null: unknown, or not for this host
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -19,7 +19,7 @@ constexpr int lanes = 4;
 using Floats [[gnu::vector_size(lanes * 4)]] = float;
 using Ints [[gnu::vector_size(lanes * 4)]] = int32_t;
 
-[[gnu::always_inline]] static inline Floats splat(float value) { return value - Floats{}; }  // keeps -0, which an addition would not
+[[gnu::always_inline]] static inline Floats splat(float value) { return value - Floats{}; } // keeps -0, which an addition would not
 [[gnu::always_inline]] static inline Ints splat(int32_t value) { return Ints{} + value; }
 [[gnu::always_inline]] static inline Floats load_floats(const float *at) {
   Floats value;
@@ -45,4 +45,4 @@ using Ints [[gnu::vector_size(lanes * 4)]] = int32_t;
 #endif
 }
 
-}  // namespace dougong::sim::DOUGONG_LEVEL
+} // namespace dougong::sim::DOUGONG_LEVEL

@@ -36,19 +36,21 @@ template <bool timing> DG_HANDLER run_undecoded(const Op *op, Core *core, int64_
   [[clang::musttail]] return op->run(op, core, remaining, time);
 }
 
-}  // namespace
+} // namespace
 
 Handler undecoded(bool timing) { return timing ? run_undecoded<true> : run_undecoded<false>; }
 
 std::unique_ptr<Op[]> undecoded_operations(uint64_t count, bool timing) {
   auto ops = std::make_unique_for_overwrite<Op[]>(count);
-  for (uint64_t i = 0; i < count; ++i) ops[i] = Op{undecoded(timing), 0, 0, 0, 0, 0};
+  for (uint64_t i = 0; i < count; ++i)
+    ops[i] = Op{undecoded(timing), 0, 0, 0, 0, 0};
   return ops;
 }
 
 void decode(Core &core, Op *op) {
   uint64_t pc = core.pc_of(op), left = core.code_begin + core.code_bytes - pc;
-  if (pc >= core.code_begin + core.code_bytes) core.fault(op, fmt::format("execution runs over the end of its code at {:#x}", pc));
+  if (pc >= core.code_begin + core.code_bytes)
+    core.fault(op, fmt::format("execution runs over the end of its code at {:#x}", pc));
   const uint8_t *bytes = core.shared.memory.host(pc);
   uint16_t half;
   std::memcpy(&half, bytes, 2);
@@ -57,7 +59,8 @@ void decode(Core &core, Op *op) {
   if (compressed) {
     word = expand_compressed(half);
   } else {
-    if (left < 4) core.fault(op, "an instruction runs over the end of its code");
+    if (left < 4)
+      core.fault(op, "an instruction runs over the end of its code");
     std::memcpy(&word, bytes, 4);
   }
   Op decoded{};
@@ -70,7 +73,8 @@ void decode(Core &core, Op *op) {
     decoded.run = timing ? handlers.timing : handlers.functional;
   } else {
     const ScalarHandlers &handlers = scalar::scalar_handlers[found.index];
-    decoded.run = compressed ? (timing ? handlers.timing_compressed : handlers.functional_compressed) : (timing ? handlers.timing : handlers.functional);
+    decoded.run = compressed ? (timing ? handlers.timing_compressed : handlers.functional_compressed)
+                             : (timing ? handlers.timing : handlers.functional);
   }
   *op = decoded;
 }
@@ -83,4 +87,4 @@ void Core::run(int64_t instructions) {
   quantum = remaining = 0;
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -19,7 +19,7 @@ struct Region {
 };
 
 class GlobalMemory {
- public:
+public:
   explicit GlobalMemory(uint64_t bytes);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory &) = delete;
@@ -27,21 +27,23 @@ class GlobalMemory {
   uint8_t *base() const { return bytes_base; }
   uint64_t bytes() const { return byte_count; }
   uint8_t *host(uint64_t address) const { return bytes_base + (address - DG_DRAM_BASE); }
-  bool inside(uint64_t address, uint64_t size) const { return address >= DG_DRAM_BASE && size <= byte_count && address - DG_DRAM_BASE <= byte_count - size; }
+  bool inside(uint64_t address, uint64_t size) const {
+    return address >= DG_DRAM_BASE && size <= byte_count && address - DG_DRAM_BASE <= byte_count - size;
+  }
 
-  void clear(uint64_t address, uint64_t size);  // to zeros; pages that are cleared as a whole cost nothing
+  void clear(uint64_t address, uint64_t size); // to zeros; pages that are cleared as a whole cost nothing
 
-  void map(uint64_t address, uint64_t size, std::string name);  // throws std::invalid_argument
+  void map(uint64_t address, uint64_t size, std::string name); // throws std::invalid_argument
   void unmap(uint64_t address);
-  const Region *find(uint64_t address) const;                    // the region that holds this byte, or null
-  const Region *find(uint64_t address, uint64_t size) const;     // that holds all of it
-  uint64_t next_mapped(uint64_t address) const;                  // where the first region at or above address begins; the end of DRAM if none
-  std::string describe(uint64_t address) const;                  // for faults: what is mapped around an address
+  const Region *find(uint64_t address) const;                // the region that holds this byte, or null
+  const Region *find(uint64_t address, uint64_t size) const; // that holds all of it
+  uint64_t next_mapped(uint64_t address) const;              // where the first region at or above address begins; the end of DRAM if none
+  std::string describe(uint64_t address) const;              // for faults: what is mapped around an address
 
- private:
+private:
   uint8_t *bytes_base;
   uint64_t byte_count;
-  std::map<uint64_t, Region> regions;  // by begin; disjoint
+  std::map<uint64_t, Region> regions; // by begin; disjoint
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -20,7 +20,7 @@
 namespace dougong::sim {
 
 class RaceCheck {
- public:
+public:
   static constexpr int agents = DG_QUEUES + 1, core_agent = DG_QUEUES;
   using Clock = std::array<uint32_t, agents>;
 
@@ -28,27 +28,31 @@ class RaceCheck {
   void reset();
 
   // Order. `pc` is where the program says so.
-  Clock issue(uint64_t pc);                                  // the core's clock, for a command it issues here
-  void begin(int queue, const Clock &issued, uint64_t pc);    // the queue's next command starts: what it accesses follows
+  Clock issue(uint64_t pc);                                // the core's clock, for a command it issues here
+  void begin(int queue, const Clock &issued, uint64_t pc); // the queue's next command starts: what it accesses follows
   void end();
   void queue_waits(int queue, int flag, uint64_t value);
   void core_waits(int flag, uint64_t value);
   void raises(int flag, uint64_t value);
 
   // Accesses of the command begun, or of the core if none is. The address of the first racing byte and who raced, or nothing.
-  struct Race { uint64_t offset = 0; std::string other; };
+  struct Race {
+    uint64_t offset = 0;
+    std::string other;
+  };
   bool lm_access(uint64_t offset, uint64_t bytes, bool write) { return access(lm, offset, bytes, write); }
   bool acc_access(uint64_t offset, uint64_t bytes, bool write) { return access(acc, offset / 4, bytes / 4, write); }
-  Race found;                                                 // set when an access returned false
+  Race found; // set when an access returned false
   int running_agent() const { return agent; }
   const Clock &running_clock() const { return agent == core_agent ? core : current; }
-  uint64_t running() const { return agent == core_agent ? 0 : pcs[agent].back(); }  // where the command begun was issued
+  uint64_t running() const { return agent == core_agent ? 0 : pcs[agent].back(); } // where the command begun was issued
 
- private:
+private:
   // Of each byte (or word of ACC): the last write, and the last read by each agent; 0: none in this launch.
   struct Shadow {
     explicit Shadow(uint64_t size) : writer(size), written(size) {
-      for (auto &times : read) times.resize(size);
+      for (auto &times : read)
+        times.resize(size);
     }
     std::vector<uint8_t> writer;
     std::vector<uint32_t> written;
@@ -63,9 +67,9 @@ class RaceCheck {
   Clock core{}, current{};
   int agent = core_agent;
   std::array<Clock, DG_QUEUES> queues{};
-  std::array<std::vector<Clock>, DG_QUEUES> completed;        // by ticket - 1
-  std::array<std::vector<uint64_t>, agents> pcs;              // of each command, of each step of the core
+  std::array<std::vector<Clock>, DG_QUEUES> completed; // by ticket - 1
+  std::array<std::vector<uint64_t>, agents> pcs;       // of each command, of each step of the core
   std::array<std::vector<std::pair<uint64_t, Clock>>, 32> raised;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

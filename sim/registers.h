@@ -11,7 +11,7 @@ union alignas(64) Vector {
   uint32_t u32[32];
   int64_t i64[16];
   uint64_t u64[16];
-  uint16_t f16[64], u16[64];  // f16 and bf16 as raw bits
+  uint16_t f16[64], u16[64]; // f16 and bf16 as raw bits
   int16_t i16[64];
   uint8_t u8[128];
   int8_t i8[128];
@@ -29,7 +29,8 @@ struct Mask {
     using Bytes [[gnu::vector_size(32)]] = int8_t;
     using Bits = bool __attribute__((ext_vector_type(32)));
     Bytes set;
-    for (int i = 0; i < 32; ++i) set[i] = value(i) ? -1 : 0;
+    for (int i = 0; i < 32; ++i)
+      set[i] = value(i) ? -1 : 0;
     Bits packed = __builtin_convertvector(set, Bits);
     uint32_t word;
     __builtin_memcpy(&word, &packed, 4);
@@ -37,4 +38,4 @@ struct Mask {
   }
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -11,36 +11,60 @@ namespace dougong::sim {
 namespace {
 
 enum Operation {
-  sys_open = 0x01, sys_close = 0x02, sys_writec = 0x03, sys_write0 = 0x04, sys_write = 0x05, sys_read = 0x06, sys_readc = 0x07, sys_iserror = 0x08,
-  sys_istty = 0x09, sys_seek = 0x0a, sys_flen = 0x0c, sys_tmpnam = 0x0d, sys_remove = 0x0e, sys_rename = 0x0f, sys_clock = 0x10, sys_time = 0x11,
-  sys_errno = 0x13, sys_get_cmdline = 0x15, sys_heapinfo = 0x16, sys_exit = 0x18, sys_exit_extended = 0x20, sys_elapsed = 0x30, sys_tickfreq = 0x31,
+  sys_open = 0x01,
+  sys_close = 0x02,
+  sys_writec = 0x03,
+  sys_write0 = 0x04,
+  sys_write = 0x05,
+  sys_read = 0x06,
+  sys_readc = 0x07,
+  sys_iserror = 0x08,
+  sys_istty = 0x09,
+  sys_seek = 0x0a,
+  sys_flen = 0x0c,
+  sys_tmpnam = 0x0d,
+  sys_remove = 0x0e,
+  sys_rename = 0x0f,
+  sys_clock = 0x10,
+  sys_time = 0x11,
+  sys_errno = 0x13,
+  sys_get_cmdline = 0x15,
+  sys_heapinfo = 0x16,
+  sys_exit = 0x18,
+  sys_exit_extended = 0x20,
+  sys_elapsed = 0x30,
+  sys_tickfreq = 0x31,
 };
 constexpr uint64_t failed = ~0ull, stopped_by_application = 0x20026;
 
 std::string text(Core &core, uint64_t address, uint64_t length) {
   std::string result(length, 0);
-  if (length) std::memcpy(result.data(), core.access(core.at, address, length, false), length);
+  if (length)
+    std::memcpy(result.data(), core.access(core.at, address, length, false), length);
   return result;
 }
 
-}  // namespace
+} // namespace
 
 Semihosting::~Semihosting() {
   for (auto &[handle, file] : files)
-    if (file != stdin && file != stdout && file != stderr) std::fclose(file);
+    if (file != stdin && file != stdout && file != stderr)
+      std::fclose(file);
 }
 
 uint64_t Semihosting::open(Core &core, uint64_t name_address, uint64_t mode, uint64_t length) {
   static const char *const modes[12] = {"r", "rb", "r+", "r+b", "w", "wb", "w+", "w+b", "a", "ab", "a+", "a+b"};
   std::string name = text(core, name_address, length);
-  if (mode >= 12) return failed;
+  if (mode >= 12)
+    return failed;
   std::FILE *file;
   if (name == ":tt") {
     file = mode < 4 ? stdin : mode < 8 ? stdout : stderr;
   } else if (name == ":semihosting-features") {
     // Magic, then one byte of features: an extended exit, and stdout and stderr apart.
     file = std::tmpfile();
-    if (file) std::fwrite("SHFB\x03", 1, 5, file), std::rewind(file);
+    if (file)
+      std::fwrite("SHFB\x03", 1, 5, file), std::rewind(file);
   } else {
     file = std::fopen(name.c_str(), modes[mode]);
   }
@@ -63,38 +87,46 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     return at == files.end() ? nullptr : at->second;
   };
   switch (operation) {
-  case sys_open: return open(core, word(0), word(1), word(2));
+  case sys_open:
+    return open(core, word(0), word(1), word(2));
   case sys_close: {
     std::FILE *f = file(word(0));
-    if (!f) return failed;
+    if (!f)
+      return failed;
     files.erase(word(0));
     return f == stdin || f == stdout || f == stderr ? 0 : std::fclose(f) == 0 ? 0 : failed;
   }
-  case sys_writec: std::fputc(*core.access(core.at, parameter, 1, false), stdout); return 0;
+  case sys_writec:
+    std::fputc(*core.access(core.at, parameter, 1, false), stdout);
+    return 0;
   case sys_write0: {
     for (uint64_t at = parameter;; ++at) {
       uint8_t c = *core.access(core.at, at, 1, false);
-      if (!c) return 0;
+      if (!c)
+        return 0;
       std::fputc(c, stdout);
     }
   }
   case sys_write: {
     uint64_t length = word(2);
     std::FILE *f = file(word(0));
-    if (!f) return length;
+    if (!f)
+      return length;
     return length ? length - std::fwrite(core.access(core.at, word(1), length, false), 1, length, f) : 0;
   }
   case sys_read: {
     uint64_t length = word(2);
     std::FILE *f = file(word(0));
-    if (!f) return length;
+    if (!f)
+      return length;
     return length ? length - std::fread(core.access(core.at, word(1), length, true), 1, length, f) : 0;
   }
   case sys_readc: {
     std::fflush(stdout);
     return uint64_t(int64_t(std::fgetc(stdin)));
   }
-  case sys_iserror: return int64_t(word(0)) < 0;
+  case sys_iserror:
+    return int64_t(word(0)) < 0;
   case sys_istty: {
     std::FILE *f = file(word(0));
     return f && isatty(fileno(f));
@@ -105,21 +137,29 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
   }
   case sys_flen: {
     std::FILE *f = file(word(0));
-    if (!f) return failed;
+    if (!f)
+      return failed;
     long here = std::ftell(f);
-    if (here < 0 || std::fseek(f, 0, SEEK_END)) return failed;
+    if (here < 0 || std::fseek(f, 0, SEEK_END))
+      return failed;
     long length = std::ftell(f);
     std::fseek(f, here, SEEK_SET);
     return uint64_t(length);
   }
-  case sys_remove: return std::remove(text(core, word(0), word(1)).c_str()) == 0 ? 0 : (last_error = errno, failed);
-  case sys_rename: return std::rename(text(core, word(0), word(1)).c_str(), text(core, word(2), word(3)).c_str()) == 0 ? 0 : (last_error = errno, failed);
-  case sys_clock: return core.csr_read(0xC01) / 10'000'000;  // hundredths of a second of device time
-  case sys_time: return uint64_t(std::time(nullptr));
-  case sys_errno: return uint64_t(last_error);
+  case sys_remove:
+    return std::remove(text(core, word(0), word(1)).c_str()) == 0 ? 0 : (last_error = errno, failed);
+  case sys_rename:
+    return std::rename(text(core, word(0), word(1)).c_str(), text(core, word(2), word(3)).c_str()) == 0 ? 0 : (last_error = errno, failed);
+  case sys_clock:
+    return core.csr_read(0xC01) / 10'000'000; // hundredths of a second of device time
+  case sys_time:
+    return uint64_t(std::time(nullptr));
+  case sys_errno:
+    return uint64_t(last_error);
   case sys_get_cmdline: {
     uint64_t buffer = word(0), room = word(1);
-    if (room < command_line.size() + 1) return failed;
+    if (room < command_line.size() + 1)
+      return failed;
     std::memcpy(core.access(core.at, buffer, command_line.size() + 1, true), command_line.c_str(), command_line.size() + 1);
     uint64_t length = command_line.size();
     std::memcpy(core.access(core.at, parameter + 8, 8, true), &length, 8);
@@ -135,7 +175,8 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     bool bare = operation == sys_exit && parameter == stopped_by_application;
     uint64_t reason = bare ? parameter : word(0);
     core.exit_code = bare ? 0 : int(word(1) & 255);
-    if (reason != stopped_by_application && core.exit_code == 0) core.exit_code = 1;
+    if (reason != stopped_by_application && core.exit_code == 0)
+      core.exit_code = 1;
     core.state = Core::State::exited;
     return 0;
   }
@@ -144,9 +185,11 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     std::memcpy(core.access(core.at, parameter, 8, true), &ticks, 8);
     return 0;
   }
-  case sys_tickfreq: return 1'000'000'000;
-  default: core.fault(core.at, fmt::format("semihosting operation {:#x} is not known", operation));
+  case sys_tickfreq:
+    return 1'000'000'000;
+  default:
+    core.fault(core.at, fmt::format("semihosting operation {:#x} is not known", operation));
   }
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -17,11 +17,11 @@ struct Semihosting {
   uint64_t call(Core &core, uint64_t operation, uint64_t parameter);
   ~Semihosting();
 
- private:
+private:
   uint64_t open(Core &core, uint64_t name, uint64_t mode, uint64_t length);
-  std::map<uint64_t, std::FILE *> files;  // handles from 1 on
+  std::map<uint64_t, std::FILE *> files; // handles from 1 on
   uint64_t next_handle = 1;
   int last_error = 0;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -14,8 +14,10 @@
 namespace dougong::sim {
 
 struct Shared {
-  Shared(const Machine &machine, const Options &options) : machine(machine), options(options), memory(options.dram_bytes), timing(this->machine) {
-    if (options.check_races) global_races = std::make_unique<GlobalRaces>();
+  Shared(const Machine &machine, const Options &options)
+      : machine(machine), options(options), memory(options.dram_bytes), timing(this->machine) {
+    if (options.check_races)
+      global_races = std::make_unique<GlobalRaces>();
   }
 
   const Machine machine;
@@ -23,20 +25,20 @@ struct Shared {
   GlobalMemory memory;
   MemoryTiming timing;
   std::vector<std::unique_ptr<Core>> cores;
-  std::deque<Code> codes;                  // a deque: cores point into it
+  std::deque<Code> codes; // a deque: cores point into it
   Trace *trace = nullptr;
-  struct Semihosting *host = nullptr;      // of the program that runs, if it is one
-  bool kernel = false;                     // a launch: DG_KERNEL_RETURN ends a core's part
-  uint64_t launch_start = 0;               // the device's cycle at which cores' time 0 lies
+  struct Semihosting *host = nullptr; // of the program that runs, if it is one
+  bool kernel = false;                // a launch: DG_KERNEL_RETURN ends a core's part
+  uint64_t launch_start = 0;          // the device's cycle at which cores' time 0 lies
 
-  std::unique_ptr<GlobalRaces> global_races;  // if races are looked for
-  uint64_t dma_read = 0, dma_written = 0;  // asked of global memory
+  std::unique_ptr<GlobalRaces> global_races; // if races are looked for
+  uint64_t dma_read = 0, dma_written = 0;    // asked of global memory
   // Symbols of the images, by address: the last at or below an address names it.
   std::map<uint64_t, std::string> symbols;
-  std::string where(uint64_t pc) const;    // "0x80000124 (main+12)"
+  std::string where(uint64_t pc) const; // "0x80000124 (main+12)"
 
   Code *code_at(uint64_t address);
-  uint8_t *lm_of(uint64_t address, uint64_t bytes, Core &own);  // host address of own or remote LM; null: not in LM
+  uint8_t *lm_of(uint64_t address, uint64_t bytes, Core &own); // host address of own or remote LM; null: not in LM
 };
 
 // Fills `op` with the instruction at its address; a fault if there is none. The handler then is the one for the core's mode.
@@ -47,4 +49,4 @@ std::unique_ptr<Op[]> undecoded_operations(uint64_t count, bool timing);
 // The 32-bit instruction that a compressed one stands for; 0 if it is none.
 uint32_t expand_compressed(uint16_t word);
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

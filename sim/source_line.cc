@@ -14,10 +14,12 @@ std::string source_line(std::string_view elf, uint64_t address) {
   }
   auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   auto context = llvm::DWARFContext::create(**object, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "", ignore, ignore);
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath, llvm::DILineInfoSpecifier::FunctionNameKind::None);
+  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
+                                   llvm::DILineInfoSpecifier::FunctionNameKind::None);
   auto line = context->getLineInfoForAddress({address, llvm::object::SectionedAddress::UndefSection}, wanted);
-  if (!line || line->FileName == llvm::DILineInfo::BadString || line->Line == 0) return "";
+  if (!line || line->FileName == llvm::DILineInfo::BadString || line->Line == 0)
+    return "";
   return line->FileName + ":" + std::to_string(line->Line);
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

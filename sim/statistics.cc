@@ -15,17 +15,20 @@ std::string_view engine_name(int queue) {
 
 uint64_t Statistics::instructions() const {
   uint64_t sum = 0;
-  for (const CoreStatistics &core : cores) sum += core.instructions;
+  for (const CoreStatistics &core : cores)
+    sum += core.instructions;
   return sum;
 }
 uint64_t Statistics::tensor_macs() const {
   uint64_t sum = 0;
-  for (const CoreStatistics &core : cores) sum += core.int_macs + core.float_macs;
+  for (const CoreStatistics &core : cores)
+    sum += core.int_macs + core.float_macs;
   return sum;
 }
 uint64_t Statistics::vector_instructions() const {
   uint64_t sum = 0;
-  for (const CoreStatistics &core : cores) sum += core.vector_instructions;
+  for (const CoreStatistics &core : cores)
+    sum += core.vector_instructions;
   return sum;
 }
 
@@ -38,7 +41,8 @@ Statistics Statistics::operator-(const Statistics &before) const {
     const CoreStatistics &b = before.cores[i];
     minus(a.instructions, b.instructions), minus(a.vector_instructions, b.vector_instructions);
     minus(a.cycles, b.cycles), minus(a.busy, b.busy), minus(a.idle, b.idle);
-    for (size_t s = 0; s < a.stalls.size(); ++s) minus(a.stalls[s], b.stalls[s]);
+    for (size_t s = 0; s < a.stalls.size(); ++s)
+      minus(a.stalls[s], b.stalls[s]);
     for (size_t e = 0; e < a.engines.size(); ++e) {
       minus(a.engines[e].commands, b.engines[e].commands), minus(a.engines[e].busy, b.engines[e].busy);
       minus(a.engines[e].stalled, b.engines[e].stalled), minus(a.engines[e].idle, b.engines[e].idle);
@@ -65,24 +69,47 @@ nlohmann::json Statistics::json() const {
                  {"vector_instructions", vector_instructions()},
                  {"tensor_macs", tensor_macs()},
                  {"bytes",
-                  {{"l2_read", l2_read}, {"l2_written", l2_written}, {"dram_read", dram_read}, {"dram_written", dram_written}, {"dma_read", dma_read}, {"dma_written", dma_written}}},
+                  {{"l2_read", l2_read},
+                   {"l2_written", l2_written},
+                   {"dram_read", dram_read},
+                   {"dram_written", dram_written},
+                   {"dma_read", dma_read},
+                   {"dma_written", dma_written}}},
                  {"dram_row_misses", row_misses},
                  {"energy_joule",
-                  {{"tensor", energy.tensor}, {"scalar", energy.scalar}, {"vector", energy.vector}, {"lm", energy.lm}, {"acc", energy.acc}, {"l2", energy.l2},
-                   {"dram", energy.dram}, {"static", energy.standing}, {"total", energy.total()}}},
+                  {{"tensor", energy.tensor},
+                   {"scalar", energy.scalar},
+                   {"vector", energy.vector},
+                   {"lm", energy.lm},
+                   {"acc", energy.acc},
+                   {"l2", energy.l2},
+                   {"dram", energy.dram},
+                   {"static", energy.standing},
+                   {"total", energy.total()}}},
                  {"cores", json::array()}};
   for (const CoreStatistics &core : cores) {
     json stalls, engines;
-    for (int s = 0; s < int(Stall::count); ++s) stalls[std::string(name(Stall(s)))] = core.stalls[s];
+    for (int s = 0; s < int(Stall::count); ++s)
+      stalls[std::string(name(Stall(s)))] = core.stalls[s];
     for (int q = 0; q < DG_QUEUES; ++q) {
       const EngineStatistics &e = core.engines[q];
       engines[std::string(engine_name(q))] = {{"commands", e.commands}, {"busy", e.busy}, {"stalled", e.stalled}, {"idle", e.idle}};
     }
-    result["cores"].push_back({{"instructions", core.instructions}, {"vector_instructions", core.vector_instructions}, {"cycles", core.cycles}, {"busy", core.busy},
-                               {"idle", core.idle}, {"stalls", stalls}, {"engines", engines}, {"int_macs", core.int_macs}, {"float_macs", core.float_macs},
-                               {"lm_read", core.lm_read}, {"lm_written", core.lm_written}, {"acc_read", core.acc_read}, {"acc_written", core.acc_written}});
+    result["cores"].push_back({{"instructions", core.instructions},
+                               {"vector_instructions", core.vector_instructions},
+                               {"cycles", core.cycles},
+                               {"busy", core.busy},
+                               {"idle", core.idle},
+                               {"stalls", stalls},
+                               {"engines", engines},
+                               {"int_macs", core.int_macs},
+                               {"float_macs", core.float_macs},
+                               {"lm_read", core.lm_read},
+                               {"lm_written", core.lm_written},
+                               {"acc_read", core.acc_read},
+                               {"acc_written", core.acc_written}});
   }
   return result;
 }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

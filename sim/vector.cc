@@ -10,4 +10,4 @@ namespace dougong::sim::DOUGONG_LEVEL {
 extern const VectorHandlers *const vector_table;
 const VectorHandlers *const vector_table = vector_handlers;
 
-}  // namespace dougong::sim::DOUGONG_LEVEL
+} // namespace dougong::sim::DOUGONG_LEVEL

@@ -8,4 +8,4 @@ struct VectorHandlers {
   Handler functional, timing;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -16,7 +16,8 @@ constexpr int device_fault_status = 200;
 std::optional<std::string> read_file(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream bytes;
-  if (!file || !(bytes << file.rdbuf())) return std::nullopt;
+  if (!file || !(bytes << file.rdbuf()))
+    return std::nullopt;
   return bytes.str();
 }
 
@@ -24,9 +25,12 @@ std::optional<std::string> read_file(const std::string &path) {
 int own_arguments(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
-    if (!argument.starts_with("-")) return i + 1;
-    bool takes_value = argument != "--timing" && argument != "--check-races" && argument != "--help" && argument != "-h" && argument.find('=') == argument.npos;
-    if (takes_value) ++i;
+    if (!argument.starts_with("-"))
+      return i + 1;
+    bool takes_value = argument != "--timing" && argument != "--check-races" && argument != "--help" && argument != "-h" &&
+                       argument.find('=') == argument.npos;
+    if (takes_value)
+      ++i;
   }
   return argc;
 }
@@ -36,11 +40,13 @@ int mistake(const std::string &text) {
   return 2;
 }
 
-}  // namespace
+} // namespace
 
 int sim_main(int argc, char **argv) {
-  CLI::App app("Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with console and files of the host.\n"
-               "The exit status is the program's; 200 after a device fault, a deadlock or a race, which is explained on stderr; 2 after a mistake in the arguments.");
+  CLI::App app(
+      "Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with console and files of the host.\n"
+      "The exit status is the program's; 200 after a device fault, a deadlock or a race, which is explained on stderr; 2 after a mistake "
+      "in the arguments.");
   std::string machine_name = "phone", statistics_file, program_file;
   sim::Options options;
   std::vector<std::string> arguments;
@@ -57,21 +63,26 @@ int sim_main(int argc, char **argv) {
   app.add_option("program", program_file, "the ELF executable")->required();
   app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");
   int own = own_arguments(argc, argv);
-  if (auto status = parse_arguments(app, own, argv)) return *status;
+  if (auto status = parse_arguments(app, own, argv))
+    return *status;
   arguments.assign(argv + own, argv + argc);
-  if (!options.trace_file.empty() && !options.timing) return mistake("--trace needs --timing: without it nothing has a time");
+  if (!options.trace_file.empty() && !options.timing)
+    return mistake("--trace needs --timing: without it nothing has a time");
 
   std::optional<std::string> elf = read_file(program_file);
-  if (!elf) return mistake("cannot read the program '" + program_file + "'");
+  if (!elf)
+    return mistake("cannot read the program '" + program_file + "'");
   try {
     sim::DeviceModel device(Machine::load(machine_name), options);
     const sim::Image &image = device.load(*elf);
     sim::Result result = device.run_program(image, arguments, memory_mib << 20);
     if (!statistics_file.empty()) {
       std::ofstream file(statistics_file);
-      if (!(file << device.statistics().json().dump(1) << "\n")) return mistake("cannot write '" + statistics_file + "'");
+      if (!(file << device.statistics().json().dump(1) << "\n"))
+        return mistake("cannot write '" + statistics_file + "'");
     }
-    if (result.status == sim::Result::Status::exited) return result.exit_code;
+    if (result.status == sim::Result::Status::exited)
+      return result.exit_code;
     std::fprintf(stderr, "%s\n", result.message.c_str());
     return device_fault_status;
   } catch (const MachineError &error) {

@@ -23,8 +23,10 @@ std::string changed(const std::string &from, const std::string &to) {
   std::stringstream all;
   all << file.rdbuf();
   std::string text = all.str();
-  if (from.empty()) text += to;
-  else text.replace(text.find(from), from.size(), to);
+  if (from.empty())
+    text += to;
+  else
+    text.replace(text.find(from), from.size(), to);
   std::string path = testing::TempDir() + "changed.toml";
   std::ofstream(path) << text;
   return path;
@@ -32,9 +34,11 @@ std::string changed(const std::string &from, const std::string &to) {
 
 bool has(const std::string &text, std::string_view part) { return text.find(part) != text.npos; }
 
-TEST(Machines, TheDesignsTable) {  // DESIGN.md, section 3
+TEST(Machines, TheDesignsTable) { // DESIGN.md, section 3
   Machine tiny = Machine::load("tiny"), phone = Machine::load("phone"), server = Machine::load("server");
-  auto tops = [](const Machine &m) { return 2e-3 * m.device.cores * m.device.clock_ghz * m.tensor.rows * m.tensor.columns * m.tensor.int8_rate; };
+  auto tops = [](const Machine &m) {
+    return 2e-3 * m.device.cores * m.device.clock_ghz * m.tensor.rows * m.tensor.columns * m.tensor.int8_rate;
+  };
   EXPECT_NEAR(0.256, tops(tiny), 0.001);
   EXPECT_NEAR(44.2, tops(phone), 0.1);
   EXPECT_NEAR(708, tops(server), 1);
@@ -70,5 +74,5 @@ TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   EXPECT_TRUE(has(text, "changed.toml:5: ")) << text;
 }
 
-}  // namespace
-}  // namespace dougong
+} // namespace
+} // namespace dougong

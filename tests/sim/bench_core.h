@@ -10,7 +10,8 @@ namespace dougong::sim {
 struct BenchCore {
   explicit BenchCore(const Machine &machine, Options options = {}) : shared(machine, options) {
     int count = options.cores ? options.cores : 1;
-    for (int i = 0; i < count; ++i) shared.cores.push_back(std::make_unique<Core>(shared, i));
+    for (int i = 0; i < count; ++i)
+      shared.cores.push_back(std::make_unique<Core>(shared, i));
     // Somewhere for faults to point at.
     shared.codes.push_back({DG_DRAM_BASE, 64, undecoded_operations(34, options.timing)});
     for (auto &core : shared.cores) {
@@ -39,4 +40,4 @@ struct BenchCore {
 
 inline Machine phone() { return Machine::load("phone"); }
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -1,4 +1,5 @@
 // Whole launches: the kernels of inputs/kernels.s on devices of one and of many cores, in both modes; and what goes wrong.
+#include "isa/commands.h"
 #include "sim/device.h"
 #include <cstdlib>
 #include <cstring>
@@ -8,15 +9,16 @@
 #include <numeric>
 #include <random>
 #include <sstream>
-#include "isa/commands.h"
 
 namespace dougong::sim {
 namespace {
 
 std::string build(const std::string &source, const std::string &flags) {
   std::string base = testing::TempDir() + "dougong_sim_kernels" + std::to_string(std::hash<std::string>{}(flags));
-  std::string command = DOUGONG_BUILD_DIR "/bin/dougong-mc -filetype=obj " DOUGONG_SOURCE_DIR "/tests/sim/inputs/" + source + " -o " + base + ".o && /usr/lib/llvm-22/bin/ld.lld -e 0 " + flags + " " + base + ".o -o " + base + ".elf";
-  if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
+  std::string command = DOUGONG_BUILD_DIR "/bin/dougong-mc -filetype=obj " DOUGONG_SOURCE_DIR "/tests/sim/inputs/" + source + " -o " +
+                        base + ".o && /usr/lib/llvm-22/bin/ld.lld -e 0 " + flags + " " + base + ".o -o " + base + ".elf";
+  if (std::system(command.c_str()) != 0)
+    throw std::runtime_error("failed: " + command);
   std::ifstream file(base + ".elf", std::ios::binary);
   std::stringstream bytes;
   bytes << file.rdbuf();
@@ -32,7 +34,8 @@ const std::string &movable() {
 }
 
 struct Bench {
-  explicit Bench(Options options = {}, const Machine &machine = Machine::load("phone"), const std::string &elf = fixed()) : device(machine, options), image(device.load(elf)) {
+  explicit Bench(Options options = {}, const Machine &machine = Machine::load("phone"), const std::string &elf = fixed())
+      : device(machine, options), image(device.load(elf)) {
     device.map(block, 4096, "launch block");
     device.map(data, bytes, "data");
   }
@@ -49,10 +52,12 @@ struct Bench {
   // Programs of 128 floats from data, doubled, to data + 1 MiB.
   Result double_rows(uint64_t programs) {
     auto *in = reinterpret_cast<float *>(at(data));
-    for (uint64_t i = 0; i < 128 * programs; ++i) in[i] = float(i % 1000) - 3;
+    for (uint64_t i = 0; i < 128 * programs; ++i)
+      in[i] = float(i % 1000) - 3;
     dg_dma_command load{};
     load.element_bytes = 4;
-    for (int d = 0; d < 5; ++d) load.count[d] = 1, load.high[d] = 1;
+    for (int d = 0; d < 5; ++d)
+      load.count[d] = 1, load.high[d] = 1;
     load.count[4] = 128, load.high[4] = 128, load.src_stride[4] = load.dst_stride[4] = 4;
     dg_dma_command store = load;
     load.dst = store.src = DG_LM_BASE;
@@ -78,7 +83,8 @@ TEST(Launch, GivesTheSameBitsInBothModesOnAnyNumberOfCores) {
       Result result = bench.double_rows(1001);
       ASSERT_EQ(Result::Status::done, result.status) << result.message;
       auto *out = reinterpret_cast<float *>(bench.at(Bench::data + (1 << 20)));
-      for (int i = 0; i < 128 * 1001; ++i) ASSERT_EQ(2 * (float(i % 1000) - 3), out[i]) << i;
+      for (int i = 0; i < 128 * 1001; ++i)
+        ASSERT_EQ(2 * (float(i % 1000) - 3), out[i]) << i;
       EXPECT_EQ(0.0f, out[128 * 1001]);
       EXPECT_EQ(128u * 1001 * 4, result.statistics.dma_read);
       EXPECT_EQ(128u * 1001 * 4, result.statistics.dma_written);
@@ -109,7 +115,8 @@ TEST(Launch, TimesAreConsistent) {
     Result result = bench.double_rows(1000);
     ASSERT_TRUE(result.ok()) << result.message;
     const Statistics &s = result.statistics;
-    EXPECT_GE(double(s.cycles), machine.device.launch_cycles + double(s.dram_read + s.dram_written) / machine.dram_bytes_per_cycle()) << name;
+    EXPECT_GE(double(s.cycles), machine.device.launch_cycles + double(s.dram_read + s.dram_written) / machine.dram_bytes_per_cycle())
+        << name;
     EXPECT_GE(s.dram_read + s.dram_written + s.l2_written, 2u * 512 * 1000) << name;
     EXPECT_NEAR(s.seconds, double(s.cycles) / (machine.device.clock_ghz * 1e9), 1e-12);
     ASSERT_EQ(size_t(bench.device.cores()), s.cores.size());
@@ -151,14 +158,16 @@ TEST(Launch, ATraceShowsKernelsAndCommands) {
   nlohmann::json trace = nlohmann::json::parse(std::ifstream(options.trace_file));
   int kernels = 0, loads = 0, stores = 0;
   for (const auto &event : trace["traceEvents"]) {
-    if (event["ph"] != "X") continue;
-    EXPECT_LE(event["ts"].get<double>() + event["dur"].get<double>(), double(cycles) / 900.0);  // microseconds at 0.9 GHz
+    if (event["ph"] != "X")
+      continue;
+    EXPECT_LE(event["ts"].get<double>() + event["dur"].get<double>(), double(cycles) / 900.0); // microseconds at 0.9 GHz
     kernels += event["name"] == "double_rows";
-    if (event["name"] != "copy") continue;
+    if (event["name"] != "copy")
+      continue;
     EXPECT_EQ(512, event["args"]["bytes"]);
     (event["tid"] == DG_LOAD0 ? loads : stores) += 1;
   }
-  EXPECT_EQ(4, kernels);  // two launches on two cores
+  EXPECT_EQ(4, kernels); // two launches on two cores
   EXPECT_EQ(8, loads);
   EXPECT_EQ(8, stores);
   options.trace_file = "/nowhere/trace.json";
@@ -167,7 +176,8 @@ TEST(Launch, ATraceShowsKernelsAndCommands) {
 
 TEST(Launch, TimesAreReproducible) {
   uint64_t cycles[2];
-  for (uint64_t &c : cycles) c = Bench(with(true, 6)).double_rows(500).statistics.cycles;
+  for (uint64_t &c : cycles)
+    c = Bench(with(true, 6)).double_rows(500).statistics.cycles;
   EXPECT_EQ(cycles[0], cycles[1]);
 }
 
@@ -185,8 +195,8 @@ TEST(Launch, MoreDramBandwidthNeverCostsTime) {
 
 TEST(Launch, ImagesMoveAndUnload) {
   Bench bench(with(false, 1));
-  EXPECT_THROW(bench.device.load(fixed()), LoadError);                                       // its place is taken
-  EXPECT_THROW(bench.device.load(fixed(), DG_DRAM_BASE + (48 << 20)), LoadError);            // and it cannot move
+  EXPECT_THROW(bench.device.load(fixed()), LoadError);                            // its place is taken
+  EXPECT_THROW(bench.device.load(fixed(), DG_DRAM_BASE + (48 << 20)), LoadError); // and it cannot move
   for (uint64_t place : {48, 49}) {
     const Image &moved = bench.device.load(movable(), DG_DRAM_BASE + (place << 20));
     EXPECT_EQ(DG_DRAM_BASE + (place << 20), moved.begin);
@@ -215,7 +225,10 @@ TEST(Faults, NameTheAccessTheCoreAndTheSymbol) {
       {"read_slot", Bench::data + Bench::bytes - 2, Result::Status::fault, {"runs over its end", "data"}},
       {"read_slot", Bench::data + Bench::bytes + 8, Result::Status::fault, {"8 bytes past the end of data"}},
       {"read_slot", DG_REMOTE_LM_BASE, Result::Status::fault, {"for DMA only"}},
-      {"write_slot", DG_LM_BASE + (1 << 20), Result::Status::fault, {"write of 1 byte at 0x10100000", "local memory is [0x10000000, 0x10100000)"}},
+      {"write_slot",
+       DG_LM_BASE + (1 << 20),
+       Result::Status::fault,
+       {"write of 1 byte at 0x10100000", "local memory is [0x10000000, 0x10100000)"}},
       {"vector_load_of_slot", Bench::data, Result::Status::fault, {"vector access of 128 bytes", "DMA brings data there"}},
       {"vector_load_of_slot", DG_LM_BASE + (1 << 20) - 127, Result::Status::fault, {"outside local memory"}},
       {"stuck", 0, Result::Status::deadlock, {"deadlock: core 0 at ", "(stuck+4)", "flag 8 >= 1, which is at 0"}},
@@ -231,7 +244,8 @@ TEST(Faults, NameTheAccessTheCoreAndTheSymbol) {
       Bench bench(with(timing, 1));
       Result result = bench.launch(w.kernel, {w.slot});
       EXPECT_EQ(w.status, result.status) << w.kernel;
-      for (const char *part : w.message) EXPECT_NE(result.message.find(part), std::string::npos) << w.kernel << ": " << result.message;
+      for (const char *part : w.message)
+        EXPECT_NE(result.message.find(part), std::string::npos) << w.kernel << ": " << result.message;
       EXPECT_TRUE(bench.double_rows(3).ok()) << "the device is usable afterwards";
     }
 }
@@ -260,12 +274,14 @@ TEST(Elf, EveryTruncationAndManyMutationsAreRefusedOrLoaded) {
   };
   ASSERT_TRUE(try_load(fixed()));
   int refused = 0;
-  for (size_t length = 0; length < fixed().size(); length += length < 600 ? 1 : 97) refused += !try_load(fixed().substr(0, length));
+  for (size_t length = 0; length < fixed().size(); length += length < 600 ? 1 : 97)
+    refused += !try_load(fixed().substr(0, length));
   EXPECT_GT(refused, 600);
   std::mt19937 random(5);
   for (int i = 0; i < 3000; ++i) {
     std::string bytes = movable();
-    for (int j = random() % 4; j >= 0; --j) bytes[random() % (random() % 2 ? 512 : bytes.size())] = char(random());
+    for (int j = random() % 4; j >= 0; --j)
+      bytes[random() % (random() % 2 ? 512 : bytes.size())] = char(random());
     try_load(bytes);
   }
 }
@@ -281,9 +297,12 @@ TEST(Elf, SaysWhatIsWrong) {
     }
   };
   EXPECT_NE(message("hello").find("not an ELF file"), std::string::npos);
-  EXPECT_NE(message("\x7f" "ELF").find("truncated ELF file"), std::string::npos);
+  EXPECT_NE(message("\x7f"
+                    "ELF")
+                .find("truncated ELF file"),
+            std::string::npos);
   std::string other = fixed();
-  other[18] = 62;  // x86-64
+  other[18] = 62; // x86-64
   EXPECT_NE(message(other).find("for another machine (64-bit, machine 62)"), std::string::npos);
   other = fixed();
   other[16] = 1;
@@ -307,5 +326,5 @@ TEST(Cores, AreAsManyAsTheMachineHas) {
   EXPECT_EQ(6, DeviceModel(Machine::load("phone"), with(false, 0)).cores());
 }
 
-}  // namespace
-}  // namespace dougong::sim
+} // namespace
+} // namespace dougong::sim

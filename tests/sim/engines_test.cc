@@ -8,13 +8,16 @@ namespace {
 dg_dma_command copy(uint64_t src, uint64_t dst, uint32_t rows, uint32_t columns, int64_t src_row, int64_t dst_row, uint32_t element = 1) {
   dg_dma_command c{};
   c.src = src, c.dst = dst, c.element_bytes = element;
-  for (int d = 0; d < 5; ++d) c.count[d] = 1, c.high[d] = 1;
+  for (int d = 0; d < 5; ++d)
+    c.count[d] = 1, c.high[d] = 1;
   c.count[3] = rows, c.high[3] = int(rows), c.count[4] = columns, c.high[4] = int(columns);
   c.src_stride[3] = src_row, c.src_stride[4] = element, c.dst_stride[3] = dst_row, c.dst_stride[4] = element;
   return c;
 }
 
-uint8_t *host(BenchCore &bench, uint64_t address) { return address >= DG_DRAM_BASE ? bench.shared.memory.host(address) : bench.lm(address); }
+uint8_t *host(BenchCore &bench, uint64_t address) {
+  return address >= DG_DRAM_BASE ? bench.shared.memory.host(address) : bench.lm(address);
+}
 
 // By the header's words: element after element, in any order.
 void walk(BenchCore &bench, const dg_dma_command &c, std::map<uint64_t, uint8_t> &written) {
@@ -30,8 +33,10 @@ void walk(BenchCore &bench, const dg_dma_command &c, std::map<uint64_t, uint8_t>
               src += uint64_t(i[d] * c.src_stride[d]), dst += uint64_t(i[d] * c.dst_stride[d]);
               inside &= int64_t(i[d]) >= c.low[d] && int64_t(i[d]) < c.high[d];
             }
-            if (!inside && !c.fill_outside) continue;
-            for (uint32_t b = 0; b < c.element_bytes; ++b) written[dst + b] = inside ? *host(bench, src + b) : uint8_t(c.fill >> (8 * b));
+            if (!inside && !c.fill_outside)
+              continue;
+            for (uint32_t b = 0; b < c.element_bytes; ++b)
+              written[dst + b] = inside ? *host(bench, src + b) : uint8_t(c.fill >> (8 * b));
           }
 }
 
@@ -41,8 +46,10 @@ TEST(Dma, RandomDescriptorsMatchAnIndexWalk) {
   BenchCore bench(phone());
   bench.shared.memory.map(dram, 1 << 20, "data");
   std::mt19937 random(3);
-  for (int i = 0; i < 1 << 20; ++i) *bench.shared.memory.host(dram + i) = uint8_t(random());
-  for (uint64_t i = 0; i < bench.core().lm_bytes; ++i) bench.core().lm[i] = uint8_t(random());
+  for (int i = 0; i < 1 << 20; ++i)
+    *bench.shared.memory.host(dram + i) = uint8_t(random());
+  for (uint64_t i = 0; i < bench.core().lm_bytes; ++i)
+    bench.core().lm[i] = uint8_t(random());
   for (int round = 0; round < 400; ++round) {
     bool load = random() % 2;
     dg_dma_command c{};
@@ -53,7 +60,8 @@ TEST(Dma, RandomDescriptorsMatchAnIndexWalk) {
     int64_t dst_extent = c.element_bytes, src_extent = c.element_bytes;
     for (int d = 4; d >= 0; --d) {
       c.count[d] = random() % 6;
-      if (random() % 3) c.count[d] = std::max(1u, c.count[d]);
+      if (random() % 3)
+        c.count[d] = std::max(1u, c.count[d]);
       c.low[d] = random() % 2 ? 0 : int(random() % 7) - 2;
       c.high[d] = random() % 2 ? int(c.count[d]) : int(random() % 8) - 1;
       c.dst_stride[d] = dst_extent + (random() % 3 ? 0 : c.element_bytes * (random() % 3));
@@ -68,7 +76,8 @@ TEST(Dma, RandomDescriptorsMatchAnIndexWalk) {
     uint64_t low = load ? lm : dram, size = 400000;
     std::vector<uint8_t> before(host(bench, low), host(bench, low) + size);
     bench.engines().dma(load ? DG_LOAD0 : DG_STORE0, c, bench.now);
-    for (auto [address, value] : expected) before[address - low] = value;
+    for (auto [address, value] : expected)
+      before[address - low] = value;
     ASSERT_EQ(0, std::memcmp(before.data(), host(bench, low), size)) << "round " << round;
   }
 }
@@ -77,10 +86,13 @@ TEST(Dma, ReachesTheLocalMemoryOfAnotherCore) {
   Options options;
   options.cores = 3;
   BenchCore bench(phone(), options);
-  for (int i = 0; i < 256; ++i) bench.core(0).lm[i] = uint8_t(i);
+  for (int i = 0; i < 256; ++i)
+    bench.core(0).lm[i] = uint8_t(i);
   bench.engines().dma(DG_STORE0, copy(lm, DG_REMOTE_LM_BASE + 2 * DG_REMOTE_LM_STRIDE + 512, 1, 256, 0, 0), bench.now);
   EXPECT_EQ(0, std::memcmp(bench.core(0).lm, bench.core(2).lm + 512, 256));
-  EXPECT_NE("", bench.trapped([&] { bench.engines().dma(DG_STORE0, copy(lm, DG_REMOTE_LM_BASE + 3 * DG_REMOTE_LM_STRIDE, 1, 256, 0, 0), bench.now); }));
+  EXPECT_NE("", bench.trapped([&] {
+    bench.engines().dma(DG_STORE0, copy(lm, DG_REMOTE_LM_BASE + 3 * DG_REMOTE_LM_STRIDE, 1, 256, 0, 0), bench.now);
+  }));
 }
 
 struct BadCopy {
@@ -113,7 +125,8 @@ TEST(Dma, SaysWhatIsWrongWithADescriptor) {
   EXPECT_EQ("", bench.trapped([&] { bench.engines().dma(DG_LOAD0, copy(dram, lm, 2, 256, 8192, 256), bench.now); }));
   // The tiny machine has one load queue.
   BenchCore tiny(Machine::load("tiny"));
-  EXPECT_NE(tiny.trapped([&] { tiny.engines().dma(DG_LOAD1, copy(lm, lm + 512, 1, 8, 0, 0), tiny.now); }).find("queue 4 is not"), std::string::npos);
+  EXPECT_NE(tiny.trapped([&] { tiny.engines().dma(DG_LOAD1, copy(lm, lm + 512, 1, 8, 0, 0), tiny.now); }).find("queue 4 is not"),
+            std::string::npos);
 }
 
 TEST(Tensor, SaysWhatIsWrongWithADescriptor) {
@@ -136,10 +149,11 @@ TEST(Tensor, SaysWhatIsWrongWithADescriptor) {
   EXPECT_NE(text([](auto &c) { c.acc_m_stride = -32; }).find("acc reaches"), std::string::npos);
   EXPECT_NE(text([](auto &c) { c.acc = 2; }).find("multiples of 4"), std::string::npos);
   EXPECT_NE(text([](auto &c) { c.accumulate = 2; }).find("accumulate is 2"), std::string::npos);
-  EXPECT_EQ("", text([](auto &c) { c.k[2] = 0, c.a = 0; }));  // no k: operands are not touched
+  EXPECT_EQ("", text([](auto &c) { c.k[2] = 0, c.a = 0; })); // no k: operands are not touched
 
   dg_drain_command drain{};
-  drain.out = lm, drain.acc_type = DG_F32, drain.out_type = DG_F16, drain.m[0] = 1, drain.m[1] = 4, drain.n = 8, drain.acc_m_stride = 32, drain.out_m_stride[1] = 16;
+  drain.out = lm, drain.acc_type = DG_F32, drain.out_type = DG_F16, drain.m[0] = 1, drain.m[1] = 4, drain.n = 8, drain.acc_m_stride = 32,
+  drain.out_m_stride[1] = 16;
   auto drained = [&](auto spoil) {
     dg_drain_command c = drain;
     spoil(c);
@@ -177,7 +191,7 @@ TEST(Flags, ACommandWaitsInItsQueueUntilTheFlagRises) {
   EXPECT_EQ(0u, e.value(DG_STORE0));
   e.add(9, 2, 0);
   EXPECT_TRUE(e.blocked());
-  bench.lm_as<uint32_t>(lm) = 77;  // read when the command starts, not when it is issued
+  bench.lm_as<uint32_t>(lm) = 77; // read when the command starts, not when it is issued
   e.add(9, 1, 0);
   EXPECT_FALSE(e.blocked());
   EXPECT_EQ(1u, e.value(DG_STORE0));
@@ -194,7 +208,8 @@ TEST(Flags, WaitingForWhatCannotComeIsADeadlock) {
   std::string text = bench.trapped([&] { bench.core().await(DG_TENSOR, 1); });
   EXPECT_NE(text.find("waits for flag 0 >= 1, which is at 0"), text.npos) << text;
   EXPECT_NE(text.find("queue 0 (tensor) holds 1 command behind `dg.qwait` at 0x80000000: flag 12 >= 5, and it is 0"), text.npos) << text;
-  for (int i = 1; i < bench.shared.machine.tensor.queue_depth; ++i) bench.engines().tensor(nothing, bench.now);
+  for (int i = 1; i < bench.shared.machine.tensor.queue_depth; ++i)
+    bench.engines().tensor(nothing, bench.now);
   text = bench.trapped([&] { bench.engines().tensor(nothing, bench.now); });
   EXPECT_NE(text.find("queue is full"), text.npos) << text;
 }
@@ -228,19 +243,21 @@ TEST(Timing, ATensorCommandTakesItsStepsAndStartup) {
 TEST(Timing, EnginesShareTheBanksOfLocalMemory) {
   auto cycles = [](int banks, bool copies) {
     Machine machine = phone();
-    machine.core.lm_banks = banks;  // of 32 bytes; the tensor engine wants 128 bytes a cycle, a copy within LM 64
+    machine.core.lm_banks = banks; // of 32 bytes; the tensor engine wants 128 bytes a cycle, a copy within LM 64
     BenchCore bench(machine, timed());
     dg_tensor_command c{};
-    c.a = lm, c.b = lm + 4096, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.n = 64, c.k[2] = 6400, c.acc_m_stride = 256;
+    c.a = lm, c.b = lm + 4096, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.n = 64, c.k[2] = 6400,
+    c.acc_m_stride = 256;
     bench.engines().tensor(c, bench.now);
-    if (copies) bench.engines().dma(DG_LOAD0, copy(lm, lm + (1 << 19), 1, 6400 * 32, 0, 0), bench.now);
+    if (copies)
+      bench.engines().dma(DG_LOAD0, copy(lm, lm + (1 << 19), 1, 6400 * 32, 0, 0), bench.now);
     return bench.engines().done();
   };
   uint64_t alone = cycles(16, false);
   EXPECT_EQ(uint64_t(16 + 6400), alone);
-  EXPECT_NEAR(double(cycles(16, true)), double(alone), 64.0);   // 512 bytes a cycle: room for both
-  EXPECT_NEAR(double(cycles(4, false)), double(alone), 64.0);   // 128: just enough for one
-  EXPECT_GE(cycles(4, true), 6400u * 192 / 128);                // not for both
+  EXPECT_NEAR(double(cycles(16, true)), double(alone), 64.0); // 512 bytes a cycle: room for both
+  EXPECT_NEAR(double(cycles(4, false)), double(alone), 64.0); // 128: just enough for one
+  EXPECT_GE(cycles(4, true), 6400u * 192 / 128);              // not for both
   EXPECT_GE(cycles(2, false), 2u * 6400);
 }
 
@@ -278,7 +295,8 @@ TEST(Timing, CopiesKeepTheRooflines) {
   EXPECT_EQ(bytes, bench.shared.timing.total.dram_read);
   // Again: L2 has the last 4 MiB, not what came before.
   uint64_t before = bench.shared.timing.total.dram_read;
-  for (int i = 180; i < 200; ++i) e.dma(DG_LOAD0, copy(dram + i * 65536, lm, 1, 65536, 0, 0), bench.now);
+  for (int i = 180; i < 200; ++i)
+    e.dma(DG_LOAD0, copy(dram + i * 65536, lm, 1, 65536, 0, 0), bench.now);
   EXPECT_EQ(before, bench.shared.timing.total.dram_read);
 }
 
@@ -287,7 +305,8 @@ TEST(Timing, RowsAPowerOfTwoApartDoNotCrowdL2) {
   BenchCore bench(phone(), timed());
   bench.shared.memory.map(dram, 32 << 20, "data");
   for (int pass = 0; pass < 2; ++pass)
-    for (int64_t row = 0; row < 4096; row += 1024) bench.engines().dma(DG_LOAD0, copy(dram + row * 4096, lm, 1024, 256, 4096, 256), bench.now);
+    for (int64_t row = 0; row < 4096; row += 1024)
+      bench.engines().dma(DG_LOAD0, copy(dram + row * 4096, lm, 1024, 256, 4096, 256), bench.now);
   EXPECT_EQ(4096u * 256, bench.shared.timing.total.dram_read);
 }
 
@@ -303,7 +322,8 @@ TEST(Timing, ShortRowsCostWholeBursts) {
 TEST(Timing, StoresComeBackFromL2AndAreWrittenOnce) {
   BenchCore bench(phone(), timed());
   bench.shared.memory.map(dram, 1 << 20, "data");
-  for (int i = 0; i < 4; ++i) bench.engines().dma(DG_STORE0, copy(lm, dram, 1, 65536, 0, 0), bench.now);
+  for (int i = 0; i < 4; ++i)
+    bench.engines().dma(DG_STORE0, copy(lm, dram, 1, 65536, 0, 0), bench.now);
   bench.engines().dma(DG_LOAD0, copy(dram, lm, 1, 65536, 0, 0), bench.now);
   EXPECT_EQ(0u, bench.shared.timing.total.dram_read + bench.shared.timing.total.dram_written);
   EXPECT_EQ(65536u, bench.shared.timing.write_back().dram_written);
@@ -322,5 +342,5 @@ TEST(Timing, AFullQueueHoldsUpItsCore) {
   EXPECT_GT(bench.now, 0u);
 }
 
-}  // namespace
-}  // namespace dougong::sim
+} // namespace
+} // namespace dougong::sim

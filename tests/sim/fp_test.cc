@@ -18,19 +18,28 @@ using Wide = __float128;
 float rounded(Wide exact, int mode) {
   float guess = float(double(exact));
   float below = guess, above = guess;
-  while (Wide(below) > exact) below = std::nextafter(below, -INFINITY);
-  while (below != INFINITY && Wide(std::nextafter(below, INFINITY)) <= exact) below = std::nextafter(below, INFINITY);
+  while (Wide(below) > exact)
+    below = std::nextafter(below, -INFINITY);
+  while (below != INFINITY && Wide(std::nextafter(below, INFINITY)) <= exact)
+    below = std::nextafter(below, INFINITY);
   above = Wide(below) == exact ? below : std::nextafter(below, INFINITY);
-  if (below == above) return below;
+  if (below == above)
+    return below;
   Wide to_below = exact - Wide(below), to_above = Wide(above) - exact;
   switch (mode) {
-  case fp::rtz: return exact > 0 ? below : above;
-  case fp::rdn: return below;
-  case fp::rup: return above;
-  default: break;
+  case fp::rtz:
+    return exact > 0 ? below : above;
+  case fp::rdn:
+    return below;
+  case fp::rup:
+    return above;
+  default:
+    break;
   }
-  if (to_below != to_above) return to_below < to_above ? below : above;
-  if (mode == fp::rmm) return exact > 0 ? above : below;
+  if (to_below != to_above)
+    return to_below < to_above ? below : above;
+  if (mode == fp::rmm)
+    return exact > 0 ? above : below;
   return std::bit_cast<uint32_t>(below) & 1 ? above : below;
 }
 
@@ -48,7 +57,11 @@ TEST(Rounding, EveryModeOfF32) {
     float a = number(), b = number(), c = number() * 0.5f;
     for (int mode = 0; mode < 5; ++mode) {
       uint64_t flags = 0;
-      struct { Wide exact; float got; const char *what; } cases[] = {
+      struct {
+        Wide exact;
+        float got;
+        const char *what;
+      } cases[] = {
           {Wide(a) + Wide(b), fp::add32(a, b, mode, flags), "add"},
           {Wide(a) - Wide(b), fp::sub32(a, b, mode, flags), "sub"},
           {Wide(a) * Wide(b), fp::mul32(a, b, mode, flags), "mul"},
@@ -56,7 +69,8 @@ TEST(Rounding, EveryModeOfF32) {
           {Wide(double(a) + double(c) * 0x1p-20), fp::narrow(double(a) + double(c) * 0x1p-20, mode, flags), "narrow"},
       };
       for (auto &test : cases) {
-        if (test.exact == 0) continue;
+        if (test.exact == 0)
+          continue;
         ASSERT_EQ(std::bit_cast<uint32_t>(rounded(test.exact, mode)), std::bit_cast<uint32_t>(test.got))
             << test.what << " mode " << mode << " of " << shown(a) << ", " << shown(b) << ", " << shown(c) << ": " << shown(test.got);
         ties += mode == fp::rmm && rounded(test.exact, fp::rmm) != rounded(test.exact, fp::rne);
@@ -67,8 +81,16 @@ TEST(Rounding, EveryModeOfF32) {
 }
 
 TEST(Rounding, ToIntegers) {
-  struct { double value; int64_t rne, rtz, rdn, rup, rmm; } cases[] = {
-      {2.5, 2, 2, 2, 3, 3}, {3.5, 4, 3, 3, 4, 4}, {-2.5, -2, -2, -3, -2, -3}, {0.5, 0, 0, 0, 1, 1}, {-0.4, 0, 0, -1, 0, 0}, {1e9 + 0.75, 1000000001, 1000000000, 1000000000, 1000000001, 1000000001},
+  struct {
+    double value;
+    int64_t rne, rtz, rdn, rup, rmm;
+  } cases[] = {
+      {2.5, 2, 2, 2, 3, 3},
+      {3.5, 4, 3, 3, 4, 4},
+      {-2.5, -2, -2, -3, -2, -3},
+      {0.5, 0, 0, 0, 1, 1},
+      {-0.4, 0, 0, -1, 0, 0},
+      {1e9 + 0.75, 1000000001, 1000000000, 1000000000, 1000000001, 1000000001},
       {2251799813685249.5, 2251799813685250, 2251799813685249, 2251799813685249, 2251799813685250, 2251799813685250},
   };
   for (auto &test : cases) {
@@ -136,5 +158,5 @@ TEST(Flags, AreRaisedAsIeeeSays) {
   EXPECT_EQ(16u, raised());
 }
 
-}  // namespace
-}  // namespace dougong::sim
+} // namespace
+} // namespace dougong::sim

@@ -11,12 +11,13 @@ constexpr uint64_t dram = DG_DRAM_BASE + 0x10000, lm = DG_LM_BASE;
 dg_dma_command copy(uint64_t src, uint64_t dst, uint32_t bytes) {
   dg_dma_command c{};
   c.src = src, c.dst = dst, c.element_bytes = 1;
-  for (int d = 0; d < 5; ++d) c.count[d] = 1, c.high[d] = 1;
+  for (int d = 0; d < 5; ++d)
+    c.count[d] = 1, c.high[d] = 1;
   c.count[4] = bytes, c.high[4] = int(bytes), c.src_stride[4] = c.dst_stride[4] = 1;
   return c;
 }
 
-dg_tensor_command multiply(uint32_t a, uint32_t b, uint32_t acc) {  // 4x4x4, i8
+dg_tensor_command multiply(uint32_t a, uint32_t b, uint32_t acc) { // 4x4x4, i8
   dg_tensor_command c{};
   c.a = a, c.b = b, c.acc = acc, c.a_type = c.b_type = DG_I8;
   c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.k[2] = c.n = 4;
@@ -43,10 +44,13 @@ struct Races : testing::Test {
 };
 
 TEST_F(Races, GlobalMemoryBetweenQueues) {
-  race([&] {
-    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
-    e().dma(DG_LOAD0, copy(dram + 60, lm + 128, 64), bench.now);
-  }, "dg.dma reads global memory, and no wait orders it with another access at 0x8001003c: command 1 of the store 0 queue of core 0 writes it");
+  race(
+      [&] {
+        e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+        e().dma(DG_LOAD0, copy(dram + 60, lm + 128, 64), bench.now);
+      },
+      "dg.dma reads global memory, and no wait orders it with another access at 0x8001003c: command 1 of the store 0 queue of core 0 "
+      "writes it");
 }
 
 TEST_F(Races, GlobalMemoryBetweenQueuesThatWait) {
@@ -57,10 +61,12 @@ TEST_F(Races, GlobalMemoryBetweenQueuesThatWait) {
     e().wait(DG_STORE0, DG_LOAD0, loaded, 0);
     e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
   });
-  race([&] {
-    e().dma(DG_LOAD0, copy(dram + 512, lm + 256, 64), bench.now);
-    e().dma(DG_STORE0, copy(lm, dram + 575, 1), bench.now);
-  }, "at 0x8001023f: command 2 of the load 0 queue of core 0 reads it");
+  race(
+      [&] {
+        e().dma(DG_LOAD0, copy(dram + 512, lm + 256, 64), bench.now);
+        e().dma(DG_STORE0, copy(lm, dram + 575, 1), bench.now);
+      },
+      "at 0x8001023f: command 2 of the load 0 queue of core 0 reads it");
 }
 
 struct CoresRace : testing::Test {
@@ -70,20 +76,27 @@ struct CoresRace : testing::Test {
     return options;
   }
   CoresRace() { bench.shared.memory.map(dram, 1 << 20, "data"); }
-  std::string store(int core, uint64_t address, uint32_t bytes) { return bench.trapped([&] { bench.core(core).engines.dma(DG_STORE0, copy(lm, address, bytes), bench.now); }); }
-  std::string load(int core, uint64_t address, uint32_t bytes) { return bench.trapped([&] { bench.core(core).engines.dma(DG_LOAD0, copy(address, lm + 4096, bytes), bench.now); }); }
+  std::string store(int core, uint64_t address, uint32_t bytes) {
+    return bench.trapped([&] { bench.core(core).engines.dma(DG_STORE0, copy(lm, address, bytes), bench.now); });
+  }
+  std::string load(int core, uint64_t address, uint32_t bytes) {
+    return bench.trapped([&] { bench.core(core).engines.dma(DG_LOAD0, copy(address, lm + 4096, bytes), bench.now); });
+  }
   BenchCore bench{phone(), checked()};
 };
 
 TEST_F(CoresRace, NeighboursDoNot) {
-  EXPECT_EQ("", store(0, dram + 4000, 133));  // over a page, to an odd byte
+  EXPECT_EQ("", store(0, dram + 4000, 133)); // over a page, to an odd byte
   EXPECT_EQ("", store(1, dram + 4133, 133));
-  for (int core : {0, 1, 2}) EXPECT_EQ("", load(core, dram + 8192, 4096));
+  for (int core : {0, 1, 2})
+    EXPECT_EQ("", load(core, dram + 8192, 4096));
 }
 
 TEST_F(CoresRace, TheSameByteDoes) {
   EXPECT_EQ("", store(0, dram + 4000, 133));
-  EXPECT_NE(store(1, dram + 4132, 10).find("at 0x80011024: command 1 of the store 0 queue of core 0 writes it, and nothing orders two cores"), std::string::npos);
+  EXPECT_NE(
+      store(1, dram + 4132, 10).find("at 0x80011024: command 1 of the store 0 queue of core 0 writes it, and nothing orders two cores"),
+      std::string::npos);
   EXPECT_NE(load(2, dram + 4000, 1).find("core 0 writes it"), std::string::npos);
   EXPECT_EQ("", load(1, dram + 9000, 8));
   EXPECT_NE(store(2, dram + 9007, 8).find("core 1 reads it"), std::string::npos);
@@ -100,10 +113,13 @@ TEST_F(Races, ACoreThatReadsWhatItAwaited) {
 }
 
 TEST_F(Races, ACoreThatReadsWithoutWaiting) {
-  race([&] {
-    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
-    core_reads(lm + 60);
-  }, "reads local memory [0x1000003c, 0x10000040), and no wait orders it with another access at 0x1000003c: command 1 of the load 0 queue, issued at 0x80000000, writes it");
+  race(
+      [&] {
+        e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+        core_reads(lm + 60);
+      },
+      "reads local memory [0x1000003c, 0x10000040), and no wait orders it with another access at 0x1000003c: command 1 of the load 0 "
+      "queue, issued at 0x80000000, writes it");
 }
 
 TEST_F(Races, BytesBesideEachOtherDoNotRace) {
@@ -115,10 +131,12 @@ TEST_F(Races, BytesBesideEachOtherDoNotRace) {
 }
 
 TEST_F(Races, TwoQueuesWriteTheSame) {
-  race([&] {
-    e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
-    e().dma(DG_LOAD1, copy(dram, lm + 32, 64), bench.now);
-  }, "dg.dma writes local memory at 0x10000020");
+  race(
+      [&] {
+        e().dma(DG_LOAD0, copy(dram, lm, 64), bench.now);
+        e().dma(DG_LOAD1, copy(dram, lm + 32, 64), bench.now);
+      },
+      "dg.dma writes local memory at 0x10000020");
 }
 
 TEST_F(Races, AQueueIsInOrderWithItself) {
@@ -136,7 +154,7 @@ TEST_F(Races, ACommandFollowsWhatTheCoreDidBefore) {
   race([&] { core_writes(lm); }, "command 1 of the store 0 queue");
 }
 
-TEST_F(Races, APipelineThatWaitsBothWays) {  // loads into two slots, a product of each
+TEST_F(Races, APipelineThatWaitsBothWays) { // loads into two slots, a product of each
   clean([&] {
     uint64_t product[2] = {0, 0};
     for (int i = 0; i < 6; ++i) {
@@ -150,25 +168,30 @@ TEST_F(Races, APipelineThatWaitsBothWays) {  // loads into two slots, a product 
 }
 
 TEST_F(Races, APipelineThatForgetsToWaitForTheReader) {
-  race([&] {
-    for (int i = 0; i < 6; ++i) {
-      uint64_t loaded = e().dma(DG_LOAD0, copy(dram + 64 * i, lm, 64), bench.now);
-      e().wait(DG_TENSOR, DG_LOAD0, loaded, 0);
-      e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
-    }
-  }, "command 1 of the tensor queue, issued at 0x80000000, reads it");
+  race(
+      [&] {
+        for (int i = 0; i < 6; ++i) {
+          uint64_t loaded = e().dma(DG_LOAD0, copy(dram + 64 * i, lm, 64), bench.now);
+          e().wait(DG_TENSOR, DG_LOAD0, loaded, 0);
+          e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
+        }
+      },
+      "command 1 of the tensor queue, issued at 0x80000000, reads it");
 }
 
 TEST_F(Races, ADrainThatDoesNotWaitForItsProduct) {
   dg_drain_command drain{};
-  drain.out = lm + 512, drain.acc_type = DG_I32, drain.out_type = DG_I32, drain.m[0] = 1, drain.m[1] = 4, drain.n = 4, drain.acc_m_stride = 16, drain.out_m_stride[1] = 16;
-  race([&] {
-    e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
-    e().drain(drain, bench.now);
-  }, "dg.drain reads accumulator memory at 0x0");
+  drain.out = lm + 512, drain.acc_type = DG_I32, drain.out_type = DG_I32, drain.m[0] = 1, drain.m[1] = 4, drain.n = 4,
+  drain.acc_m_stride = 16, drain.out_m_stride[1] = 16;
+  race(
+      [&] {
+        e().tensor(multiply(uint32_t(lm), uint32_t(lm) + 16, 0), bench.now);
+        e().drain(drain, bench.now);
+      },
+      "dg.drain reads accumulator memory at 0x0");
 }
 
-TEST_F(Races, OrderIsTransitive) {  // load → (awaited by the core) → raises flag 9 → the store's queue waits for that
+TEST_F(Races, OrderIsTransitive) { // load → (awaited by the core) → raises flag 9 → the store's queue waits for that
   clean([&] {
     e().wait(DG_STORE0, 9, 1, 0);
     e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
@@ -180,12 +203,14 @@ TEST_F(Races, OrderIsTransitive) {  // load → (awaited by the core) → raises
 }
 
 TEST_F(Races, AFlagRaisedTooEarlyOrdersNothing) {
-  race([&] {
-    e().add(9, 1, 0);
-    e().dma(DG_LOAD0, copy(dram + 4096, lm, 64), bench.now);
-    e().wait(DG_STORE0, 9, 1, 0);
-    e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
-  }, "dg.dma reads local memory");
+  race(
+      [&] {
+        e().add(9, 1, 0);
+        e().dma(DG_LOAD0, copy(dram + 4096, lm, 64), bench.now);
+        e().wait(DG_STORE0, 9, 1, 0);
+        e().dma(DG_STORE0, copy(lm, dram, 64), bench.now);
+      },
+      "dg.dma reads local memory");
 }
 
 TEST_F(Races, ANewLaunchStartsClean) {
@@ -197,5 +222,5 @@ TEST_F(Races, ANewLaunchStartsClean) {
   });
 }
 
-}  // namespace
-}  // namespace dougong::sim
+} // namespace
+} // namespace dougong::sim

@@ -10,12 +10,18 @@ namespace {
 float as_float(const uint8_t *at, int type) {
   uint16_t half;
   switch (type) {
-  case DG_F16: std::memcpy(&half, at, 2); return float(std::bit_cast<_Float16>(half));
-  case DG_BF16: std::memcpy(&half, at, 2); return std::bit_cast<float>(uint32_t(half) << 16);
-  case DG_F8E5M2: return float(std::bit_cast<_Float16>(uint16_t(*at << 8)));
-  default: {  // E4M3, by its definition
+  case DG_F16:
+    std::memcpy(&half, at, 2);
+    return float(std::bit_cast<_Float16>(half));
+  case DG_BF16:
+    std::memcpy(&half, at, 2);
+    return std::bit_cast<float>(uint32_t(half) << 16);
+  case DG_F8E5M2:
+    return float(std::bit_cast<_Float16>(uint16_t(*at << 8)));
+  default: { // E4M3, by its definition
     int exponent = *at >> 3 & 15, fraction = *at & 7;
-    if (exponent == 15 && fraction == 7) return NAN;
+    if (exponent == 15 && fraction == 7)
+      return NAN;
     double value = exponent ? std::ldexp(1 + fraction / 8.0, exponent - 7) : std::ldexp(fraction / 8.0, -6);
     return float(*at & 128 ? -value : value);
   }
@@ -25,7 +31,8 @@ float as_float(const uint8_t *at, int type) {
 // To the nearer of the two bf16 neighbours, in f64; a tie to the even one.
 uint16_t as_bf16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value), down = bits & 0xffff0000u, up = down + 0x10000u;
-  if (std::isinf(value)) return uint16_t(bits >> 16);
+  if (std::isinf(value))
+    return uint16_t(bits >> 16);
   // Beyond the greatest finite number the next one up counts as 2^128.
   double above = (up & 0x7f800000u) == 0x7f800000u ? std::copysign(0x1p128, double(value)) : double(std::bit_cast<float>(up));
   double to_down = std::fabs(double(value) - double(std::bit_cast<float>(down))), to_up = std::fabs(above - double(value));
@@ -42,29 +49,38 @@ uint32_t reference(const dg_tensor_command &c, BenchCore &bench, uint32_t m0, ui
   for (uint32_t k0 = 0; k0 < c.k[0]; ++k0)
     for (uint32_t k1 = 0; k1 < c.k[1]; ++k1)
       for (uint32_t k2 = 0; k2 < c.k[2]; ++k2) {
-        const uint8_t *a = bench.lm(uint64_t(int64_t(c.a) + int64_t(m0) * c.a_m_stride[0] + int64_t(m1) * c.a_m_stride[1] + int64_t(k0) * c.a_k_stride[0] + int64_t(k1) * c.a_k_stride[1] + int64_t(k2) * c.a_k_stride[2]));
-        const uint8_t *b = bench.lm(uint64_t(int64_t(c.b) + int64_t(k0) * c.b_k_stride[0] + int64_t(k1) * c.b_k_stride[1] + int64_t(k2) * c.b_k_stride[2] + int64_t(n) * c.b_n_stride));
-        if (floats) sum = std::fma(as_float(a, c.a_type), as_float(b, c.b_type), sum);
-        else total += uint32_t((c.a_type == DG_I8 ? int(int8_t(*a)) : int(*a)) * (c.b_type == DG_I8 ? int(int8_t(*b)) : int(*b)));
+        const uint8_t *a =
+            bench.lm(uint64_t(int64_t(c.a) + int64_t(m0) * c.a_m_stride[0] + int64_t(m1) * c.a_m_stride[1] + int64_t(k0) * c.a_k_stride[0] +
+                              int64_t(k1) * c.a_k_stride[1] + int64_t(k2) * c.a_k_stride[2]));
+        const uint8_t *b = bench.lm(uint64_t(int64_t(c.b) + int64_t(k0) * c.b_k_stride[0] + int64_t(k1) * c.b_k_stride[1] +
+                                             int64_t(k2) * c.b_k_stride[2] + int64_t(n) * c.b_n_stride));
+        if (floats)
+          sum = std::fma(as_float(a, c.a_type), as_float(b, c.b_type), sum);
+        else
+          total += uint32_t((c.a_type == DG_I8 ? int(int8_t(*a)) : int(*a)) * (c.b_type == DG_I8 ? int(int8_t(*b)) : int(*b)));
       }
   return floats ? (std::isnan(sum) ? 0x7fc00000u : std::bit_cast<uint32_t>(sum)) : total;
 }
 
 class Tensor : public testing::TestWithParam<const char *> {
- protected:
+protected:
   void SetUp() override {
     level = host_level(GetParam());
-    if (!level) GTEST_SKIP() << "this host does not run level " << GetParam();
+    if (!level)
+      GTEST_SKIP() << "this host does not run level " << GetParam();
     std::mt19937 random(7);
-    for (uint64_t i = 0; i < 512 * 1024; ++i) bench.core().lm[i] = uint8_t(random());
-    for (int64_t i = 0; i < bench.shared.machine.acc_bytes(); ++i) bench.core().acc[i] = uint8_t(random());
+    for (uint64_t i = 0; i < 512 * 1024; ++i)
+      bench.core().lm[i] = uint8_t(random());
+    for (int64_t i = 0; i < bench.shared.machine.acc_bytes(); ++i)
+      bench.core().acc[i] = uint8_t(random());
   }
   // Finite numbers of everyday size, in the 16-bit float type.
   void fill_halves(uint64_t address, int count, int type) {
     std::mt19937 random(11);
     for (int i = 0; i < count; ++i) {
       float value = float(int(random() % 2001) - 1000) / 256.0f;
-      bench.lm_as<uint16_t>(address + 2 * i) = type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value)) : uint16_t(std::bit_cast<uint32_t>(value) >> 16);
+      bench.lm_as<uint16_t>(address + 2 * i) =
+          type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value)) : uint16_t(std::bit_cast<uint32_t>(value) >> 16);
     }
   }
   void check(const dg_tensor_command &c) {
@@ -80,7 +96,8 @@ class Tensor : public testing::TestWithParam<const char *> {
           uint32_t value = reference(c, bench, m0, m1, n, old);
           std::memcpy(&expected[at], &value, 4);
         }
-    ASSERT_EQ(0, std::memcmp(expected.data(), bench.core().acc.get(), expected.size())) << "m " << c.m[0] << "x" << c.m[1] << " k " << c.k[0] << "x" << c.k[1] << "x" << c.k[2] << " n " << c.n;
+    ASSERT_EQ(0, std::memcmp(expected.data(), bench.core().acc.get(), expected.size()))
+        << "m " << c.m[0] << "x" << c.m[1] << " k " << c.k[0] << "x" << c.k[1] << "x" << c.k[2] << " n " << c.n;
   }
 
   BenchCore bench{phone()};
@@ -110,8 +127,9 @@ TEST_P(Tensor, MatmulsOfEveryTypeAndRaggedSizes) {
     }
 }
 
-TEST_P(Tensor, AnyBitsOfFloats) {  // subnormals, infinities, NaN
-  for (int type : {DG_F16, DG_BF16, DG_F8E4M3, DG_F8E5M2}) check(matmul(type, 17, 33, 5));
+TEST_P(Tensor, AnyBitsOfFloats) { // subnormals, infinities, NaN
+  for (int type : {DG_F16, DG_BF16, DG_F8E4M3, DG_F8E5M2})
+    check(matmul(type, 17, 33, 5));
 }
 
 TEST_P(Tensor, IntegersOfEitherSign) {
@@ -124,7 +142,7 @@ TEST_P(Tensor, IntegersOfEitherSign) {
       }
 }
 
-TEST_P(Tensor, WalksTheWindowOfAConvolution) {  // 3x3, stride 2, 5 channels out of rows of 24
+TEST_P(Tensor, WalksTheWindowOfAConvolution) { // 3x3, stride 2, 5 channels out of rows of 24
   dg_tensor_command c{};
   c.a = DG_LM_BASE + 64, c.b = DG_LM_BASE + 256 * 1024, c.acc = 4096;
   c.a_type = c.b_type = DG_F16;
@@ -143,7 +161,7 @@ TEST_P(Tensor, TransposedAndBackwards) {
   dg_tensor_command c = matmul(DG_F16, 12, 34, 6);
   fill_halves(c.a, 4096, DG_F16);
   fill_halves(c.b, 4096, DG_F16);
-  c.b_n_stride = 12, c.b_k_stride[2] = 2;            // B stored [n][k]
+  c.b_n_stride = 12, c.b_k_stride[2] = 2; // B stored [n][k]
   c.a = DG_LM_BASE + 4000, c.a_m_stride[1] = -14, c.a_k_stride[2] = 28;
   check(c);
 }
@@ -162,20 +180,27 @@ float drained(const dg_drain_command &c, BenchCore &bench, uint32_t m0, uint32_t
   int32_t integer;
   std::memcpy(&value, acc, 4);
   std::memcpy(&integer, acc, 4);
-  if (c.acc_type == DG_I32) value = float(integer);
+  if (c.acc_type == DG_I32)
+    value = float(integer);
   float scale = 1, bias = 0;
-  if (c.scale) std::memcpy(&scale, bench.lm(c.scale + 4 * n), 4);
-  if (c.bias) std::memcpy(&bias, bench.lm(c.bias + 4 * n), 4);
+  if (c.scale)
+    std::memcpy(&scale, bench.lm(c.scale + 4 * n), 4);
+  if (c.bias)
+    std::memcpy(&bias, bench.lm(c.bias + 4 * n), 4);
   value = std::fma(value, scale, bias);
   if (c.residual) {
     int e = c.residual_type == DG_F32 ? 4 : 2;
-    const uint8_t *at = bench.lm(uint64_t(int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] + int64_t(m1) * c.residual_m_stride[1] + n * e));
+    const uint8_t *at =
+        bench.lm(uint64_t(int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] + int64_t(m1) * c.residual_m_stride[1] + n * e));
     float added;
-    if (e == 4) std::memcpy(&added, at, 4);
-    else added = as_float(at, c.residual_type);
+    if (e == 4)
+      std::memcpy(&added, at, 4);
+    else
+      added = as_float(at, c.residual_type);
     value += added;
   }
-  if (std::isnan(value)) return NAN;
+  if (std::isnan(value))
+    return NAN;
   return std::fmin(std::fmax(value, c.low), c.high);
 }
 
@@ -189,16 +214,21 @@ TEST_P(Tensor, DrainConvertsEveryType) {
         int e = out_type == DG_F32 || out_type == DG_I32 ? 4 : out_type == DG_I8 || out_type == DG_U8 ? 1 : 2;
         c.out_m_stride[0] = 5000, c.out_m_stride[1] = 300 * e;
         c.low = variant & 1 ? -3.0f : -INFINITY, c.high = variant & 1 ? 6.0f : INFINITY;
-        if (variant & 1) c.scale = DG_LM_BASE + 1000, c.bias = DG_LM_BASE + 4000;
-        if (variant & 2) c.residual = DG_LM_BASE + 8000, c.residual_type = variant == 2 ? DG_F16 : DG_F32, c.residual_m_stride[0] = 4800, c.residual_m_stride[1] = 1200;
+        if (variant & 1)
+          c.scale = DG_LM_BASE + 1000, c.bias = DG_LM_BASE + 4000;
+        if (variant & 2)
+          c.residual = DG_LM_BASE + 8000, c.residual_type = variant == 2 ? DG_F16 : DG_F32, c.residual_m_stride[0] = 4800,
+          c.residual_m_stride[1] = 1200;
         std::mt19937 random(variant);
         for (int i = 0; i < 3 * 4 * 304; ++i) {
           float value = float(int(random() % 60001) - 30000) / 100.0f;
           int32_t integer = int32_t(random()) >> (random() % 28);
           std::memcpy(bench.core().acc.get() + 512 + 4 * i, acc_type == DG_F32 ? (void *)&value : (void *)&integer, 4);
         }
-        for (int i = 0; i < 300; ++i) bench.lm_as<float>(DG_LM_BASE + 1000 + 4 * i) = 0.01f * i, bench.lm_as<float>(DG_LM_BASE + 4000 + 4 * i) = float(i % 7) - 3;
-        for (int i = 0; i < 3600; ++i) bench.lm_as<float>(DG_LM_BASE + 8000 + 4 * i) = float(i % 100) * 0.5f - 20;
+        for (int i = 0; i < 300; ++i)
+          bench.lm_as<float>(DG_LM_BASE + 1000 + 4 * i) = 0.01f * i, bench.lm_as<float>(DG_LM_BASE + 4000 + 4 * i) = float(i % 7) - 3;
+        for (int i = 0; i < 3600; ++i)
+          bench.lm_as<float>(DG_LM_BASE + 8000 + 4 * i) = float(i % 100) * 0.5f - 20;
         level->drain(c, bench.core().lm, bench.core().acc.get());
         for (uint32_t m0 = 0; m0 < 3; ++m0)
           for (uint32_t m1 = 0; m1 < 4; ++m1)
@@ -210,7 +240,12 @@ TEST_P(Tensor, DrainConvertsEveryType) {
                 std::memcpy(&got, out, 4);
                 std::memcpy(&expected, bench.core().acc.get() + c.acc + (m0 * 4 + m1) * 1216 + 4 * n, 4);
               } else if (out_type == DG_I8 || out_type == DG_U8 || out_type == DG_I32) {
-                double low = out_type == DG_I8 ? -128 : out_type == DG_U8 ? 0 : -2147483648.0, high = out_type == DG_I8 ? 127 : out_type == DG_U8 ? 255 : 2147483647.0;
+                double low = out_type == DG_I8   ? -128
+                             : out_type == DG_U8 ? 0
+                                                 : -2147483648.0,
+                       high = out_type == DG_I8   ? 127
+                              : out_type == DG_U8 ? 255
+                                                  : 2147483647.0;
                 double whole = std::isnan(value) ? 0 : std::fmin(std::fmax(std::nearbyint(double(value)), low), high);
                 expected = int64_t(whole);
                 got = out_type == DG_I8 ? int8_t(*out) : out_type == DG_U8 ? *out : *reinterpret_cast<const int32_t *>(out);
@@ -219,15 +254,17 @@ TEST_P(Tensor, DrainConvertsEveryType) {
                 got = *reinterpret_cast<const uint32_t *>(out);
               } else {
                 got = *reinterpret_cast<const uint16_t *>(out);
-                expected = std::isnan(value) ? (out_type == DG_F16 ? 0x7e00 : 0x7fc0)
-                           : out_type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value)) : as_bf16(value);
+                expected = std::isnan(value)    ? (out_type == DG_F16 ? 0x7e00 : 0x7fc0)
+                           : out_type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value))
+                                                : as_bf16(value);
               }
-              ASSERT_EQ(got, expected) << "acc " << acc_type << " out " << out_type << " variant " << variant << " at " << m0 << "," << m1 << "," << n << " of " << value;
+              ASSERT_EQ(got, expected) << "acc " << acc_type << " out " << out_type << " variant " << variant << " at " << m0 << "," << m1
+                                       << "," << n << " of " << value;
             }
       }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tensor, testing::Values("base", "v3", "v4"));
 
-}  // namespace
-}  // namespace dougong::sim
+} // namespace
+} // namespace dougong::sim
