@@ -201,3 +201,28 @@ def test_a_cycle_is_found(tmp_path):
 def test_an_output_nobody_makes(tmp_path):
     onnx.save(model([node("Neg", "x", "a")], {"x": [2]}, {"b": [2]}), tmp_path / "m.onnx")
     assert "nothing defines the model's output 'b'" in refusal(tmp_path / "m.onnx")
+
+
+def explained(path, device, *arguments):
+    result = subprocess.run([PROGRAM, "explain", path, "--device", device, "--no-cache", *arguments], capture_output=True, text=True, check=True)
+    return result.stdout
+
+
+def test_the_device_decides_where_kernels_run(rows):
+    path, _ = rows
+    assert "100.00% on the NPU" in explained(path, "npu", "--shape", "x=64x3")
+    assert " 0.00% on the NPU" in explained(path, "auto", "--shape", "x=64x3")  # too little work
+    assert " 0.00% on the NPU" in explained(path, "cpu", "--shape", "x=64x3")
+
+
+def test_a_large_model_runs_on_both_devices_on_auto(tmp_path):
+    rng = np.random.default_rng(3)
+    weights = {"w": rng.standard_normal((64, 32, 3, 3)).astype(np.float32), "v": rng.standard_normal((8, 64, 1, 1)).astype(np.float32)}
+    onnx.save(model([node("Conv", "x w", "a", pads=[1, 1, 1, 1]), node("Relu", "a", "r"), node("GlobalAveragePool", "r", "g"), node("Conv", "g v", "y")],
+                    {"x": [1, 32, 32, 32]}, {"y": [1, 8, 1, 1]}, weights), tmp_path / "m.onnx")
+    text = explained(tmp_path / "m.onnx", "auto")
+    assert " npu Conv" in text and " cpu Conv" in text and "too small for a launch on the NPU" in text
+    x = rng.standard_normal((1, 32, 32, 32)).astype(np.float32)
+    on_cpu, on_both = (dougong.load(tmp_path / "m.onnx", device=device, cache=False).run({"x": x})["y"] for device in ("cpu", "auto"))
+    difference = np.abs(on_both - on_cpu).max() / np.abs(on_cpu).max()
+    assert 0 < difference < 2e-3  # f16 was used, and is near
