@@ -108,14 +108,17 @@ class Kernel:
         if any(extent == 0 for extent in extents):
             return
         arrays = {name: _view(values[name]) for name, type in passed if type.startswith("*")}
-        addresses = {name: device.put(array) for name, array in arrays.items()}
+        shares_memory = device.properties["kind"] == "cpu"  # an address is a host pointer there
+        addresses = {name: array.ctypes.data if shares_memory else device.put(array) for name, array in arrays.items()}
         try:
             device.launch(kernel, extents, [addresses[name] if name in addresses else values[name] for name, _ in passed])
-            for name, array in arrays.items():
-                array[...] = device.get(addresses[name], array.shape, array.dtype)
+            if not shares_memory:
+                for name, array in arrays.items():
+                    array[...] = device.get(addresses[name], array.shape, array.dtype)
         finally:
-            for address in addresses.values():
-                device.free(address)
+            if not shares_memory:
+                for address in addresses.values():
+                    device.free(address)
 
 
 def _view(value):
