@@ -128,24 +128,12 @@ def compile_text(text, level):
 
 def failures(batch, level):
     """Names and messages of what fails in `batch`, found by halving: most batches are compiled once."""
-    text, seen = [], set()
+    text, declarations = [], {}
     for i, (_, body) in enumerate(batch):
-        define, *declares = body.split("\ndeclare")
-        text.append(define.replace("@f(", f"@f{i}(", 1))
-        seen.update("declare" + d for d in declares)
-    rename = {d: d for d in seen}
-    # @g has another type in each function: make its name the function's own.
-    out = []
-    for i, (_, body) in enumerate(batch):
-        define, *declares = body.split("\ndeclare")
-        define = define.replace("@f(", f"@f{i}(", 1)
-        if "@g(" in define:
-            define = define.replace("@g(", f"@g{i}(")
-            out += ["declare" + d.replace("@g(", f"@g{i}(") for d in declares]
-            for d in declares:
-                rename.pop("declare" + d, None)
-        out.append(define)
-    message = compile_text("\n".join(out + list(rename)), level)
+        define, *declares = body.replace("@f(", f"@f{i}(").replace("@g(", f"@g{i}(").split("\ndeclare")
+        text.append(define)
+        declarations.update({"declare" + d: None for d in declares})  # intrinsics are declared once a module
+    message = compile_text("\n".join([*text, *declarations]), level)
     if not message:
         return []
     if len(batch) == 1:
