@@ -112,7 +112,7 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
 }
 
 // for (i = from; i < to; i += step), signed. A loop known to run is entered without a test.
-void KernelEmitter::countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, int unroll) {
+void KernelEmitter::countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, bool mayUnroll) {
   auto *low = dyn_cast<llvm::ConstantInt>(from), *high = dyn_cast<llvm::ConstantInt>(to), *by = dyn_cast<llvm::ConstantInt>(step);
   bool fixed = low && high && by;
   if (fixed && low->getSExtValue() + by->getSExtValue() >= high->getSExtValue()) {
@@ -136,9 +136,8 @@ void KernelEmitter::countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value 
   llvm::Value *next = builder.CreateAdd(i, step, "", /*NUW=*/fixed, /*NSW=*/true);
   i->addIncoming(next, builder.GetInsertBlock());
   llvm::BranchInst *back = builder.CreateCondBr(builder.CreateICmpSLT(next, to), head, exit);
-  if (unroll) {
-    auto *count = llvm::ConstantAsMetadata::get(builder.getInt32(unroll));
-    auto *hint = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.count"), count});
+  if (!mayUnroll) {
+    auto *hint = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
     auto *self = llvm::MDNode::getDistinct(context, {nullptr, hint});
     self->replaceOperandWith(0, self);
     back->setMetadata(llvm::LLVMContext::MD_loop, self);

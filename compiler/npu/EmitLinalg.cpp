@@ -603,18 +603,28 @@ void VectorCode::reductions(size_t depth, MutableArrayRef<Indices> places, llvm:
   if (depth == reduced.size())
     return innermost();
   int loop = reduced[depth];
-  int64_t size = nest.loops[loop].size, all = 1;
-  for (int reduction : reduced)
-    all *= nest.loops[reduction].size;
   auto iteration = [&](llvm::Value *i) {
     for (Indices &at : places)
       at[loop] = i;
     reductions(depth + 1, places, innermost);
   };
-  if (all > 25 || vectorLoop < 0 || isCombined())
-    return e.countedLoop(e.i64(0), e.i64(size), e.i64(1), iteration);
-  for (int64_t i = 0; i < size; ++i)
-    iteration(e.i64(i));
+  // A window of up to nine elements, or the inner part of a larger one, stands there unrolled. More would keep more weights
+  // in registers than there are.
+  auto elements = [&](size_t first) {
+    int64_t product = 1;
+    for (size_t d = first; d < reduced.size(); ++d)
+      product *= nest.loops[reduced[d]].size;
+    return product;
+  };
+  bool inVectors = vectorLoop >= 0 && !isCombined();
+  int64_t size = nest.loops[loop].size;
+  if (inVectors && elements(depth) <= 9) {
+    for (int64_t i = 0; i < size; ++i)
+      iteration(e.i64(i));
+    return;
+  }
+  bool unrolledInside = inVectors && depth + 1 < reduced.size() && elements(depth + 1) <= 9;
+  e.countedLoop(e.i64(0), e.i64(size), e.i64(1), iteration, !unrolledInside);
 }
 
 // The vector loop for all rows: `most` whole vectors of each at once, then what is left of those, then a ragged one with the

@@ -112,7 +112,7 @@ private:
   mlir::LogicalResult emitYield(mlir::ValueRange yielded, llvm::ArrayRef<std::optional<Tile>> homes, mlir::Operation *user);
   bool carriesAccumulators(mlir::scf::ForOp loop, unsigned index);
   llvm::Value *scalar(mlir::Value value);
-  void countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, int unroll = 0);
+  void countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, bool mayUnroll = true);
 
   // EmitCommands.cpp: descriptors.
   Descriptor descriptor(size_t bytes);
