@@ -2,6 +2,7 @@
 #include "compiler/tile/Search.h"
 #include "machines/machine.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -145,9 +146,9 @@ Cost costOf(const Plan &plan, const Machine &machine) {
 }
 
 // A few sizes for a dimension of this extent: all of it, even parts, powers of two.
-static SmallVector<int64_t> sizesFor(int64_t extent, bool innermost, const Machine &machine) {
+static SmallVector<int64_t> sizesFor(int64_t extent, bool innermost, int64_t period, const Machine &machine) {
   std::set<int64_t> sizes{extent};
-  int64_t grain = innermost ? lanes : extent > 1024 ? 8 : 1;
+  int64_t grain = innermost ? lanes : std::lcm(extent > 1024 ? 8 : 1, period);
   auto add = [&](int64_t size) {
     size = llvm::alignTo(size, grain);
     if (size > 0 && size < extent)
@@ -164,6 +165,23 @@ static SmallVector<int64_t> sizesFor(int64_t extent, bool innermost, const Machi
   return SmallVector<int64_t>(sizes.begin(), sizes.end());
 }
 
+// What tiles begin at multiples of, so that divisions in indexing maps (a resize's d1 floordiv 8) come out even.
+static int64_t periodOf(func::FuncOp kernel) {
+  int64_t period = 1;
+  kernel.walk([&](linalg::LinalgOp op) {
+    for (AffineMap map : op.getIndexingMapsArray())
+      map.walkExprs([&](AffineExpr expr) {
+        auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+        auto divisor = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : nullptr;
+        bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::CeilDiv ||
+                       expr.getKind() == AffineExprKind::Mod;
+        if (divisor && divides && divisor.getValue() > 0 && std::lcm(period, divisor.getValue()) <= 64)
+          period = std::lcm(period, divisor.getValue());
+      });
+  });
+  return period;
+}
+
 namespace {
 
 class Search {
@@ -175,8 +193,10 @@ public:
   }
 
   bool run() {
+    int64_t period = periodOf(kernel);
     for (auto [dim, extent] : llvm::enumerate(domain.extents))
-      sizes.push_back(domain.tileable[dim] ? sizesFor(extent, dim + 1 == domain.extents.size(), machine) : SmallVector<int64_t>{extent});
+      sizes.push_back(domain.tileable[dim] ? sizesFor(extent, dim + 1 == domain.extents.size(), period, machine)
+                                           : SmallVector<int64_t>{extent});
     Choice choice;
     explore(choice);
     // A loop over the reduction lets its first chunks be computed while the next are loaded: worth it where tiles are large, or

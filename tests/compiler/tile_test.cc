@@ -324,6 +324,16 @@ INSTANTIATE_TEST_SUITE_P(Kernels, TileForm,
                                           testing::Values("tiny", "phone")),
                          [](const auto &info) { return std::get<0>(info.param).name + "_" + std::get<1>(info.param); });
 
+// Sizes that divisions in the maps leave: a resize by eight into 80 x 120 is cut at multiples of eight.
+TEST(TileForm, CutsResizesWhereTheyComeOutEven) {
+  std::string out = type({1, 80, 120, 96}, "f16"), x = type({1, 10, 15, 96}, "f16");
+  compare("#eighth = affine_map<(d0, d1, d2, d3) -> (d0, d1 floordiv 8, d2 floordiv 8, d3)>\n#i = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>\n"
+          "func.func @k(%x: " + x + ") -> " + out + " attributes {dg.kernel} {\n  %e = tensor.empty() : " + out + "\n"
+          "  %y = linalg.generic {indexing_maps = [#eighth, #i], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\"]} ins(%x : " + x + ") outs(%e : " + out +
+          ") {\n  ^bb0(%v: f16, %o: f16):\n    %n = arith.negf %v : f16\n    linalg.yield %n : f16\n  } -> " + out + "\n  return %y : " + out + "\n}",
+          "tiny", 1.0);
+}
+
 // A reduction too long for the local memory of `tiny` is a loop inside of the program.
 TEST(TileForm, LoopsOverLongReductions) {
   Context context;
