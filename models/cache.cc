@@ -28,10 +28,10 @@ std::optional<Artifact> find_in_cache(const std::string &path) {
     return std::nullopt;
   auto artifact = Artifact::load(path);
   if (artifact) {
-    fs::last_write_time(path, fs::file_time_type::clock::now(), code);  // used just now
+    fs::last_write_time(path, fs::file_time_type::clock::now(), code); // used just now
     return std::move(*artifact);
   }
-  llvm::consumeError(artifact.takeError());  // damaged: compiled anew, and written over
+  llvm::consumeError(artifact.takeError()); // damaged: compiled anew, and written over
   return std::nullopt;
 }
 
@@ -73,4 +73,4 @@ std::string compiler_version() {
   return fmt::format("{}:{}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,5 +1,6 @@
 // Compiled specialisations on disk: one .dgx each under $DOUGONG_CACHE or ~/.cache/dougong, named by the hash of all that they
-// depend on. Together they stay below $DOUGONG_CACHE_MB (4096 unless told): those not used for longest go. Whatever goes wrong with the cache is no error: the model is compiled then.
+// depend on. Together they stay below $DOUGONG_CACHE_MB (4096 unless told): those not used for longest go. Whatever goes wrong with the
+// cache is no error: the model is compiled then.
 #pragma once
 #include "runtime/artifact.h"
 #include <optional>
@@ -14,4 +15,4 @@ void leave_in_cache(const Artifact &artifact, const std::string &path);
 // Changes whenever the program that compiles does.
 std::string compiler_version();
 
-}  // namespace dougong::models
+} // namespace dougong::models

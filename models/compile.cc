@@ -2,11 +2,11 @@
 #include "models/compile.h"
 #include "compiler/graph/graph.h"
 #include "machines/machine.h"
-#include "models/kernel_code.h"
-#include "models/model_error.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "models/kernel_code.h"
+#include "models/model_error.h"
 
 namespace dougong::models {
 using namespace mlir;
@@ -27,11 +27,16 @@ ElementType element_type_in_memory(Type type) {
   if (type.isF64())
     return ElementType::F64;
   switch (type.getIntOrFloatBitWidth()) {
-  case 1: return ElementType::Bool;
-  case 8: return ElementType::I8;
-  case 16: return ElementType::I16;
-  case 32: return ElementType::I32;
-  default: return ElementType::I64;
+  case 1:
+    return ElementType::Bool;
+  case 8:
+    return ElementType::I8;
+  case 16:
+    return ElementType::I16;
+  case 32:
+    return ElementType::I32;
+  default:
+    return ElementType::I64;
   }
 }
 
@@ -73,7 +78,7 @@ std::string tile_text(const CompiledKernel &kernel) {
 
 // @main as a list of launches on values with places.
 class Program {
- public:
+public:
   Program(ImportedModel &model, Artifact &artifact, Specialisation &result) : model(model), artifact(artifact), result(result) {}
 
   // A function @copy for results that are no kernel's own memory: an input, a weight, or a value returned twice.
@@ -94,9 +99,10 @@ class Program {
       b.setInsertionPointToEnd(copy.addEntryBlock());
       AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
       mlir::Value memory = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-      mlir::Value value = linalg::GenericOp::create(b, TypeRange(type), ValueRange(copy.getArgument(0)), ValueRange(memory), ArrayRef{identity, identity},
-                                                    SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
-                                                    [](OpBuilder &inner, Location location, ValueRange v) { linalg::YieldOp::create(inner, location, v[0]); })
+      mlir::Value value = linalg::GenericOp::create(
+                              b, TypeRange(type), ValueRange(copy.getArgument(0)), ValueRange(memory), ArrayRef{identity, identity},
+                              SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+                              [](OpBuilder &inner, Location location, ValueRange v) { linalg::YieldOp::create(inner, location, v[0]); })
                               .getResult(0);
       func::ReturnOp::create(b, value);
       b.setInsertionPoint(end);
@@ -115,7 +121,7 @@ class Program {
     for (OpOperand &operand : end->getOpOperands())
       outputs[root(operand.get()).getAsOpaquePointer()] = operand.getOperandNumber();
     std::vector<Lifetime> lifetimes;
-    std::vector<uint32_t> arena_buffers;  // buffer of each lifetime
+    std::vector<uint32_t> arena_buffers; // buffer of each lifetime
     std::map<void *, size_t> lifetime_of;
     for (Operation &op : main.getBody().front()) {
       if (auto call = dyn_cast<func::CallOp>(op)) {
@@ -125,7 +131,8 @@ class Program {
             lifetimes[own->second].last = step;
         for (mlir::Value value : call.getResults()) {
           auto output = outputs.find(value.getAsOpaquePointer());
-          uint32_t buffer = new_buffer(value.getType(), output == outputs.end() ? Region::Arena : Region::Output, output == outputs.end() ? 0 : output->second);
+          uint32_t buffer = new_buffer(value.getType(), output == outputs.end() ? Region::Arena : Region::Output,
+                                       output == outputs.end() ? 0 : output->second);
           buffers[value.getAsOpaquePointer()] = buffer;
           if (output != outputs.end())
             continue;
@@ -145,7 +152,7 @@ class Program {
       result.buffers[arena_buffers[i]].offset = offsets[i];
   }
 
- private:
+private:
   // What gave a value its memory: reshapes only rename it.
   static mlir::Value root(mlir::Value value) {
     while (Operation *op = value.getDefiningOp()) {
@@ -168,7 +175,8 @@ class Program {
     auto main = model.module->lookupSymbol<func::FuncOp>("main");
     unsigned at = main.getNumArguments();
     Builder b(main.getContext());
-    (void)main.insertArgument(at, type, b.getDictionaryAttr(b.getNamedAttr(weightAttribute, b.getI64IntegerAttr(model.weights.size()))), main.getLoc());
+    (void)main.insertArgument(at, type, b.getDictionaryAttr(b.getNamedAttr(weightAttribute, b.getI64IntegerAttr(model.weights.size()))),
+                              main.getLoc());
     model.weights.push_back({"constant", std::move(data)});
     return main.getArgument(at);
   }
@@ -213,7 +221,8 @@ class Program {
       Weight &weight = model.weights[index.getInt()];
       ElementType wanted = element_type_in_memory(cast<RankedTensorType>(argument.getType()).getElementType());
       if (size_in_bytes(wanted) != size_in_bytes(weight.data.type) || is_float(wanted) != is_float(weight.data.type))
-        weight.data = is_half(wanted) && feeds_contraction(argument) ? rounded_for_sums(weight.data, wanted) : converted(weight.data, wanted);
+        weight.data =
+            is_half(wanted) && feeds_contraction(argument) ? rounded_for_sums(weight.data, wanted) : converted(weight.data, wanted);
       buffers[argument.getAsOpaquePointer()] = new_buffer(argument.getType(), Region::Constant, artifact.add_constant(weight.data.bytes));
     }
   }
@@ -245,7 +254,7 @@ void run_or_throw(LogicalResult done, const char *what, const std::string &diagn
     throw ModelError(Status::Unsupported, fmt::format("{}: {}", what, diagnostics));
 }
 
-}  // namespace
+} // namespace
 
 Specialisation compile_model(ImportedModel model, const CompileOptions &options, Artifact &artifact) {
   MLIRContext *context = model.module->getContext();
@@ -259,7 +268,8 @@ Specialisation compile_model(ImportedModel model, const CompileOptions &options,
   if (options.device == "auto" && multiply_adds(*model.module) < auto_threshold)
     chosen.device = "cpu";
   if (chosen.device != "cpu")
-    run_or_throw(usePrecision(model.module->lookupSymbol<func::FuncOp>("main"), Float16Type::get(context)), "choosing the precision", diagnostics);
+    run_or_throw(usePrecision(model.module->lookupSymbol<func::FuncOp>("main"), Float16Type::get(context)), "choosing the precision",
+                 diagnostics);
   run_or_throw(formKernels(*model.module), "forming kernels", diagnostics);
 
   Specialisation result;
@@ -279,8 +289,16 @@ Specialisation compile_model(ImportedModel model, const CompileOptions &options,
   for (KernelCode &kernel : code) {
     CompiledKernel &line = kernel.code.kernels.at(0);
     Target target = kernel.code.target == "npu" ? Target::Npu : Target::Cpu;
-    Specialisation::Kernel entry{line.name, uint32_t(result.images.size()), {}, uint32_t(line.arguments.size()), uint64_t(line.tensorMacs), uint64_t(line.vectorMacs),
-                                 uint64_t(line.vectorElements), uint64_t(line.compulsoryBytes), tile_text(line), {}};
+    Specialisation::Kernel entry{line.name,
+                                 uint32_t(result.images.size()),
+                                 {},
+                                 uint32_t(line.arguments.size()),
+                                 uint64_t(line.tensorMacs),
+                                 uint64_t(line.vectorMacs),
+                                 uint64_t(line.vectorElements),
+                                 uint64_t(line.compulsoryBytes),
+                                 tile_text(line),
+                                 {}};
     for (size_t axis = 0; axis < 3; ++axis)
       entry.grid[axis] = uint64_t(line.grid[axis]);
     for (const LocalBuffer &buffer : line.localBuffers)
@@ -302,4 +320,4 @@ Specialisation compile_model(ImportedModel model, const CompileOptions &options,
   return result;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

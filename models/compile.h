@@ -16,9 +16,9 @@ struct Machine;
 namespace dougong::models {
 
 struct CompileOptions {
-  std::string device = "npu";        // "npu", "cpu", "auto"
-  const Machine *machine = nullptr;  // the NPU's; needed for "npu" and "auto"
-  unsigned threads = 0;              // that compile; 0: one a core of the host
+  std::string device = "npu";       // "npu", "cpu", "auto"
+  const Machine *machine = nullptr; // the NPU's; needed for "npu" and "auto"
+  unsigned threads = 0;             // that compile; 0: one a core of the host
   std::function<void(const std::string &)> progress;
   // If set, called with each kernel in graph form, in the order of Specialisation::kernels, before any is compiled.
   std::function<void(mlir::func::FuncOp)> kernel_formed;
@@ -35,4 +35,4 @@ struct Lifetime {
 // Offsets, multiples of 128; `total` becomes the size of the arena.
 std::vector<uint64_t> place_in_arena(const std::vector<Lifetime> &values, uint64_t &total);
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,8 +1,8 @@
 // MatMul, Gemm and Einsum as linalg's matmul, batch_matmul, or a generic of that shape.
 #include "models/contraction.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "models/convolution.h"
 #include "models/op_table.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <algorithm>
 
 namespace dougong::models {
@@ -26,7 +26,7 @@ int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
-}  // namespace
+} // namespace
 
 Value *matrix_product(Node &n, Value *a, Value *b, ElementType accumulator) {
   Emitter &e = n.e;
@@ -40,16 +40,18 @@ Value *matrix_product(Node &n, Value *a, Value *b, ElementType accumulator) {
   a = widened(e, a, accumulator), b = widened(e, b, accumulator);
   int64_t m = a->shape[a->rank() - 2], k = a->shape.back(), columns = b->shape.back();
   if (b->shape[b->rank() - 2] != k)
-    n.invalid("shapes {} and {} do not multiply: {} columns, {} rows", shape_text(a->shape), shape_text(b->shape), k, b->shape[b->rank() - 2]);
+    n.invalid("shapes {} and {} do not multiply: {} columns, {} rows", shape_text(a->shape), shape_text(b->shape), k,
+              b->shape[b->rank() - 2]);
   Shape batch_a(a->shape.begin(), a->shape.end() - 2), batch_b(b->shape.begin(), b->shape.end() - 2);
   Shape batch = broadcast_shapes(batch_a, batch_b), result = batch;
   int64_t rank = batch.size(), count = product(batch);
   result.push_back(m), result.push_back(columns);
   Value *output;
-  if (product(batch_b) == 1) {  // one matrix for all rows
+  if (product(batch_b) == 1) { // one matrix for all rows
     output = named<linalg::MatmulOp>(e, e.reshape(a, {count * m, k}), e.reshape(b, {k, columns}), {count * m, columns}, accumulator);
   } else if (batch_a == batch && batch_b == batch) {
-    output = named<linalg::BatchMatmulOp>(e, e.reshape(a, {count, m, k}), e.reshape(b, {count, k, columns}), {count, m, columns}, accumulator);
+    output =
+        named<linalg::BatchMatmulOp>(e, e.reshape(a, {count, m, k}), e.reshape(b, {count, k, columns}), {count, m, columns}, accumulator);
   } else {
     auto map = [&](Value *x, bool left) {
       SmallVector<AffineExpr> exprs;
@@ -65,7 +67,8 @@ Value *matrix_product(Node &n, Value *a, Value *b, ElementType accumulator) {
       out.push_back(e.b.getAffineDimExpr(d));
     SmallVector<IteratorType> iterators(rank + 3, IteratorType::parallel);
     iterators.back() = IteratorType::reduction;
-    mlir::Value sum = e.generic({e.get(a), e.get(b)}, {a->type, b->type}, {map(a, true), map(b, false), AffineMap::get(rank + 3, 0, out, e.b.getContext())},
+    mlir::Value sum = e.generic({e.get(a), e.get(b)}, {a->type, b->type},
+                                {map(a, true), map(b, false), AffineMap::get(rank + 3, 0, out, e.b.getContext())},
                                 e.filled(result, accumulator, 0), accumulator, iterators,
                                 [&](ArrayRef<Scalar> s) { return s[2] + convert(s[0], accumulator) * convert(s[1], accumulator); });
     output = e.computed(sum, accumulator, result);
@@ -167,7 +170,8 @@ void import_einsum(Node &n) {
   for (size_t i = 0; i < terms.size(); ++i) {
     SmallVector<AffineExpr> exprs;
     for (size_t d = 0; d < terms[i].size(); ++d)
-      exprs.push_back(inputs[i]->shape[d] == 1 && extent[terms[i][d]] > 1 ? e.b.getAffineConstantExpr(0) : e.b.getAffineDimExpr(loops.find(terms[i][d])));
+      exprs.push_back(inputs[i]->shape[d] == 1 && extent[terms[i][d]] > 1 ? e.b.getAffineConstantExpr(0)
+                                                                          : e.b.getAffineDimExpr(loops.find(terms[i][d])));
     maps.push_back(AffineMap::get(loops.size(), 0, exprs, e.b.getContext()));
     memory.push_back(e.get(inputs[i]));
     types.push_back(type);
@@ -192,7 +196,7 @@ void import_einsum(Node &n) {
   n.set(0, e.convert(e.computed(sum, accumulator, shape), type));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily contraction_ops() {
   static constexpr OpImporter list[] = {
@@ -203,4 +207,4 @@ OpFamily contraction_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -7,4 +7,4 @@ namespace dougong::models {
 // a [… , m, k] × b [… , k, n], summed in `accumulator`; rank 1 is a row or a column.
 Value *matrix_product(Node &node, Value *a, Value *b, ElementType accumulator);
 
-}  // namespace dougong::models
+} // namespace dougong::models

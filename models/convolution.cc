@@ -1,8 +1,8 @@
 // Conv and ConvTranspose, channels last: padding, then linalg's named convolutions, then the bias.
 #include "models/convolution.h"
-#include "models/op_table.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "models/op_table.h"
 #include <cmath>
 
 namespace dougong::models {
@@ -37,7 +37,7 @@ Window window_of(const Node &n, const Shape &input, std::vector<int64_t> kernel)
     if (span < 0)
       n.invalid("the window of {} is larger than the padded input of {}", reach, extent + w.before[d] + w.after[d]);
     int64_t output = (ceil ? (span + stride - 1) / stride : span / stride) + 1;
-    if (ceil && (output - 1) * stride >= extent + w.before[d])  // a window may not start behind the input
+    if (ceil && (output - 1) * stride >= extent + w.before[d]) // a window may not start behind the input
       --output;
     w.output.push_back(output);
   }
@@ -57,25 +57,30 @@ DenseIntElementsAttr attribute(Emitter &e, ArrayRef<int64_t> values) { return e.
 Shape stored(Emitter &e, const Shape &shape) { return Emitter::stored_shape(Layout::channels_last, shape); }
 
 // Groups that are neither one nor one a channel: a contraction with the group as a further parallel dimension.
-mlir::Value grouped(Emitter &e, mlir::Value x, mlir::Value w, ElementType type, const Shape &output, const Window &window, int64_t groups, ElementType accumulator) {
-  auto in = llvm::cast<RankedTensorType>(x.getType()).getShape();    // [N, H, W, C]
-  auto kernel = llvm::cast<RankedTensorType>(w.getType()).getShape();  // [kh, kw, C/g, M]
+mlir::Value grouped(Emitter &e, mlir::Value x, mlir::Value w, ElementType type, const Shape &output, const Window &window, int64_t groups,
+                    ElementType accumulator) {
+  auto in = llvm::cast<RankedTensorType>(x.getType()).getShape();     // [N, H, W, C]
+  auto kernel = llvm::cast<RankedTensorType>(w.getType()).getShape(); // [kh, kw, C/g, M]
   int64_t channels = in[3] / groups, features = output[3] / groups;
   x = e.reshape(x, {in[0], in[1], in[2], groups, channels});
   w = e.reshape(w, {kernel[0], kernel[1], channels, groups, features});
-  auto d = [&](int i) { return e.b.getAffineDimExpr(i); };  // n, oh, ow, g, f | kh, kw, c
+  auto d = [&](int i) { return e.b.getAffineDimExpr(i); }; // n, oh, ow, g, f | kh, kw, c
   MLIRContext *context = e.b.getContext();
-  AffineMap input = AffineMap::get(8, 0, {d(0), d(1) * window.strides[0] + d(5) * window.dilations[0], d(2) * window.strides[1] + d(6) * window.dilations[1], d(3), d(7)}, context);
+  AffineMap input = AffineMap::get(
+      8, 0,
+      {d(0), d(1) * window.strides[0] + d(5) * window.dilations[0], d(2) * window.strides[1] + d(6) * window.dilations[1], d(3), d(7)},
+      context);
   AffineMap weight = AffineMap::get(8, 0, {d(5), d(6), d(7), d(3), d(4)}, context);
   AffineMap result = AffineMap::get(8, 0, {d(0), d(1), d(2), d(3), d(4)}, context);
   SmallVector<IteratorType> iterators(8, IteratorType::parallel);
   iterators[5] = iterators[6] = iterators[7] = IteratorType::reduction;
-  mlir::Value sum = e.generic({x, w}, {type, type}, {input, weight, result}, e.filled({output[0], output[1], output[2], groups, features}, accumulator, 0), accumulator, iterators,
+  mlir::Value sum = e.generic({x, w}, {type, type}, {input, weight, result},
+                              e.filled({output[0], output[1], output[2], groups, features}, accumulator, 0), accumulator, iterators,
                               [&](ArrayRef<Scalar> s) { return s[2] + convert(s[0], accumulator) * convert(s[1], accumulator); });
   return e.reshape(sum, output);
 }
 
-}  // namespace
+} // namespace
 
 Value *convolve(Node &n, Value *x, Value *w, const Window &window, int64_t groups, ElementType accumulator) {
   Emitter &e = n.e;
@@ -117,14 +122,17 @@ Value *convolve(Node &n, Value *x, Value *w, const Window &window, int64_t group
     ValueRange none;
     SmallVector<mlir::Value> inputs{image, e.get(filter)};
     if (rank == 2)
-      output = linalg::Conv2DNhwcHwcfOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations).getResult(0);
+      output =
+          linalg::Conv2DNhwcHwcfOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations).getResult(0);
     else
-      output = linalg::Conv3DNdhwcDhwcfOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations).getResult(0);
+      output =
+          linalg::Conv3DNdhwcDhwcfOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations).getResult(0);
   } else if (rank == 2 && groups == channels && features == channels) {
     Value *depthwise = e.reshape(filter, {filter->shape[0], filter->shape[1], channels});
     mlir::Value start = e.filled(out, accumulator, 0);
     SmallVector<mlir::Value> inputs{image, e.get(depthwise)};
-    output = linalg::DepthwiseConv2DNhwcHwcOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations).getResult(0);
+    output = linalg::DepthwiseConv2DNhwcHwcOp::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), strides, dilations)
+                 .getResult(0);
   } else if (rank == 2) {
     output = grouped(e, image, e.get(filter), x->type, out, flat, groups, accumulator);
   } else {
@@ -138,7 +146,7 @@ namespace {
 // What a convolution's result goes through before anything else reads it, as long as it is linear and known: y = c · scale + shift.
 //   batch normalisation: scale = s / sqrt(var + ε), shift = b - mean · scale          Add of a constant a channel: shift
 struct Affine {
-  std::vector<double> scale, shift;  // one a channel
+  std::vector<double> scale, shift; // one a channel
   std::vector<Node> absorbed;
 };
 
@@ -239,7 +247,7 @@ Value *with_bias(Emitter &e, Value *sum, Value *rest, Value *bias, ElementType t
 
 // Sets the output of the last absorbed node, or n's own.
 void finish(Node &n, Affine &affine, Value *result) {
-  n.set(0, result);  // with absorbed nodes nobody else reads it
+  n.set(0, result); // with absorbed nodes nobody else reads it
   for (Node &node : affine.absorbed) {
     node.set(0, result);
     n.absorb(node);
@@ -269,7 +277,8 @@ void import_conv(Node &n) {
 // The window's place: what each pad takes off the full result of (in-1)·stride + reach.
 Window transposed_window(Node &n, const Shape &x, const Shape &w, std::vector<int64_t> &extra) {
   size_t rank = x.size() - 2;
-  Window window{std::vector<int64_t>(w.begin() + 2, w.end()), n.integers("strides"), n.integers("dilations"), {}, {}, n.integers("output_shape")};
+  Window window{
+      std::vector<int64_t>(w.begin() + 2, w.end()), n.integers("strides"), n.integers("dilations"), {}, {}, n.integers("output_shape")};
   window.strides.resize(rank, 1);
   window.dilations.resize(rank, 1);
   extra = n.integers("output_padding");
@@ -327,7 +336,8 @@ void import_blocks(Node &n, Value *x, Value *w, Value *bias, const Shape &result
   for (;;) {
     Node &last = affine.absorbed.empty() ? n : affine.absorbed.back();
     std::optional<Node> next = last.sole_consumer();
-    bool unary = next && next->input_count() == 1 && llvm::any_of(math_ops(), [&](const OpImporter &entry) { return entry.op == next->op; });
+    bool unary =
+        next && next->input_count() == 1 && llvm::any_of(math_ops(), [&](const OpImporter &entry) { return entry.op == next->op; });
     if (!unary)
       break;
     last.set(0, sum);
@@ -394,7 +404,7 @@ void import_conv_transpose(Node &n) {
   Value *spread_x = e.computed(spread(e, e.get(x, Layout::channels_last), x->type, window.strides), x->type, wide, Layout::channels_last);
   Window plain{window.kernel, std::vector<int64_t>(rank, 1), window.dilations, {}, {}, window.output};
   std::vector<int64_t> cut_start(x->rank(), 0);
-  for (int64_t d = 0; d < rank; ++d) {  // a pad larger than the kernel's reach cuts
+  for (int64_t d = 0; d < rank; ++d) { // a pad larger than the kernel's reach cuts
     int64_t reach = (window.kernel[d] - 1) * window.dilations[d], low = reach - window.before[d], high = reach - window.after[d] + extra[d];
     cut_start[d + 2] = std::max<int64_t>(-low, 0);
     wide[d + 2] -= std::max<int64_t>(-low, 0) + std::max<int64_t>(-high, 0);
@@ -406,7 +416,7 @@ void import_conv_transpose(Node &n) {
   n.set(0, with_bias(e, sum, nullptr, bias ? per_channel(e, bias, x->rank()) : nullptr, x->type));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily convolution_ops() {
   static constexpr OpImporter list[] = {
@@ -416,4 +426,4 @@ OpFamily convolution_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

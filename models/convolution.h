@@ -6,8 +6,8 @@ namespace dougong::models {
 
 // One entry a spatial dimension.
 struct Window {
-  std::vector<int64_t> kernel, strides, dilations, before, after;  // padding before and after
-  std::vector<int64_t> output;                                     // spatial extents of the result
+  std::vector<int64_t> kernel, strides, dilations, before, after; // padding before and after
+  std::vector<int64_t> output;                                    // spatial extents of the result
 };
 
 // From the attributes strides, dilations, pads, auto_pad (and ceil_mode). `input` is the shape [N, C, spatial …].
@@ -21,4 +21,4 @@ Value *per_channel(Emitter &e, Value *vector, int64_t rank);
 
 inline ElementType accumulator_for(ElementType type) { return is_half(type) ? ElementType::F32 : type; }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -44,24 +44,60 @@ template <typename Function> Value *chain(Node &n, Function function) {
   });
 }
 
-void import_add(Node &n) { binary(n, [](Scalar a, Scalar b) { return a + b; }); }
-void import_sub(Node &n) { binary(n, [](Scalar a, Scalar b) { return a - b; }); }
-void import_mul(Node &n) { binary(n, [](Scalar a, Scalar b) { return a * b; }); }
-void import_div(Node &n) { binary(n, [](Scalar a, Scalar b) { return a / b; }); }
-void import_and(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a & b; }); }
-void import_or(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a | b; }); }
-void import_xor(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a ^ b; }); }
-void import_equal(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a == b; }); }
-void import_less(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a < b; }); }
-void import_less_or_equal(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a <= b; }); }
-void import_greater(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a > b; }); }
-void import_greater_or_equal(Node &n) { comparison(n, [](Scalar a, Scalar b) { return a >= b; }); }
-void import_bitwise_and(Node &n) { binary(n, [](Scalar a, Scalar b) { return a & b; }); }
-void import_bitwise_or(Node &n) { binary(n, [](Scalar a, Scalar b) { return a | b; }); }
-void import_bitwise_xor(Node &n) { binary(n, [](Scalar a, Scalar b) { return a ^ b; }); }
-void import_max(Node &n) { n.set(0, chain(n, [](Scalar a, Scalar b) { return maximum(a, b); })); }
-void import_min(Node &n) { n.set(0, chain(n, [](Scalar a, Scalar b) { return minimum(a, b); })); }
-void import_sum(Node &n) { n.set(0, chain(n, [](Scalar a, Scalar b) { return a + b; })); }
+void import_add(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a + b; });
+}
+void import_sub(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a - b; });
+}
+void import_mul(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a * b; });
+}
+void import_div(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a / b; });
+}
+void import_and(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a & b; });
+}
+void import_or(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a | b; });
+}
+void import_xor(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a ^ b; });
+}
+void import_equal(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a == b; });
+}
+void import_less(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a < b; });
+}
+void import_less_or_equal(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a <= b; });
+}
+void import_greater(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a > b; });
+}
+void import_greater_or_equal(Node &n) {
+  comparison(n, [](Scalar a, Scalar b) { return a >= b; });
+}
+void import_bitwise_and(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a & b; });
+}
+void import_bitwise_or(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a | b; });
+}
+void import_bitwise_xor(Node &n) {
+  binary(n, [](Scalar a, Scalar b) { return a ^ b; });
+}
+void import_max(Node &n) {
+  n.set(0, chain(n, [](Scalar a, Scalar b) { return maximum(a, b); }));
+}
+void import_min(Node &n) {
+  n.set(0, chain(n, [](Scalar a, Scalar b) { return minimum(a, b); }));
+}
+void import_sum(Node &n) {
+  n.set(0, chain(n, [](Scalar a, Scalar b) { return a + b; }));
+}
 
 void import_mean(Node &n) {
   Value *sum = chain(n, [](Scalar a, Scalar b) { return a + b; });
@@ -87,7 +123,9 @@ void import_pow(Node &n) {
     double p = real_at(*exponent->known, 0);
     Value *shaped = n.e.broadcast(x, broadcast_shapes(x->shape, exponent->shape));
     if (p == 2 || p == 3 || p == 1)
-      return n.set(0, n.e.elementwise({shaped}, x->type, [&](Scalars s) { return p == 1 ? s[0] : p == 2 ? s[0] * s[0] : s[0] * s[0] * s[0]; }));
+      return n.set(0, n.e.elementwise({shaped}, x->type, [&](Scalars s) {
+        return p == 1 ? s[0] : p == 2 ? s[0] * s[0] : s[0] * s[0] * s[0];
+      }));
     if (p == 0.5 && is_float(x->type))
       return n.set(0, n.e.elementwise({shaped}, x->type, [&](Scalars s) { return sqrt(s[0]); }));
   }
@@ -97,7 +135,7 @@ void import_pow(Node &n) {
 void import_prelu(Node &n) {
   Value *x = n[0], *slope = n[1];
   if (x->rank() > slope->rank() && slope->rank() == 1 && slope->shape[0] == x->shape[1] && slope->shape[0] != x->shape.back()) {
-    Shape shape(x->rank() - 1, 1);  // one a channel, as exporters before opset 9 wrote it
+    Shape shape(x->rank() - 1, 1); // one a channel, as exporters before opset 9 wrote it
     shape[0] = slope->shape[0];
     slope = n.e.reshape(slope, shape);
   }
@@ -131,26 +169,39 @@ void import_clip(Node &n) {
 void import_cast(Node &n) { n.set(0, n.e.convert(n[0], n.type_attribute("to", n[0]->type))); }
 void import_cast_like(Node &n) { n.set(0, n.e.convert(n[0], n[1]->type)); }
 
-}  // namespace
+} // namespace
 
 OpFamily elementwise_ops() {
   static constexpr OpImporter list[] = {
-      {"Add", import_add},           {"Sub", import_sub},
-      {"Mul", import_mul},           {"Div", import_div},
-      {"Mod", import_mod},           {"Pow", import_pow},
-      {"And", import_and},           {"Or", import_or},
-      {"Xor", import_xor},           {"Equal", import_equal},
-      {"Less", import_less},         {"LessOrEqual", import_less_or_equal},
-      {"Greater", import_greater},   {"GreaterOrEqual", import_greater_or_equal},
-      {"Max", import_max},           {"Min", import_min},
-      {"Sum", import_sum},           {"Mean", import_mean},
-      {"BitShift", import_bit_shift},{"BitwiseAnd", import_bitwise_and},
-      {"BitwiseOr", import_bitwise_or}, {"BitwiseXor", import_bitwise_xor},
-      {"PRelu", import_prelu},       {"Where", import_where},
-      {"Clip", import_clip},         {"Cast", import_cast},
+      {"Add", import_add},
+      {"Sub", import_sub},
+      {"Mul", import_mul},
+      {"Div", import_div},
+      {"Mod", import_mod},
+      {"Pow", import_pow},
+      {"And", import_and},
+      {"Or", import_or},
+      {"Xor", import_xor},
+      {"Equal", import_equal},
+      {"Less", import_less},
+      {"LessOrEqual", import_less_or_equal},
+      {"Greater", import_greater},
+      {"GreaterOrEqual", import_greater_or_equal},
+      {"Max", import_max},
+      {"Min", import_min},
+      {"Sum", import_sum},
+      {"Mean", import_mean},
+      {"BitShift", import_bit_shift},
+      {"BitwiseAnd", import_bitwise_and},
+      {"BitwiseOr", import_bitwise_or},
+      {"BitwiseXor", import_bitwise_xor},
+      {"PRelu", import_prelu},
+      {"Where", import_where},
+      {"Clip", import_clip},
+      {"Cast", import_cast},
       {"CastLike", import_cast_like},
   };
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -74,8 +74,9 @@ mlir::Value Emitter::weight(Tensor data) {
   if (element_count(data.shape) == 0)
     unsupported("a tensor without elements ({})", shape_text(data.shape));
   if (all_equal(data))
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(tensor_type(data.shape, data.type),
-                                                               cast<arith::ConstantOp>(constant_element(b, data, 0).value.getDefiningOp()).getValue()));
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(tensor_type(data.shape, data.type),
+                                  cast<arith::ConstantOp>(constant_element(b, data, 0).value.getDefiningOp()).getValue()));
   mlir::Value argument = main.getBody().front().addArgument(tensor_type(data.shape, data.type), b.getLoc());
   weights.push_back({node_name, std::move(data)});
   return argument;
@@ -93,7 +94,7 @@ mlir::Value Emitter::get(Value *value, Layout layout) {
     return slot;
   }
   mlir::Value other = value->held(layout == Layout::plain ? Layout::channels_last : Layout::plain);
-  Location asked = b.getLoc();  // reports shall not count the move as the node that asked for it
+  Location asked = b.getLoc(); // reports shall not count the move as the node that asked for it
   b.setLoc(NameLoc::get(b.getStringAttr("Layout '" + node_name + "'")));
   form = transpose(other, layout == Layout::plain ? positions(Layout::channels_last, rank) : stored_dimensions(layout, rank));
   b.setLoc(asked);
@@ -106,7 +107,7 @@ void Emitter::finish(ArrayRef<Value *> outputs, ArrayRef<std::string> names) {
     node_name = names[results.size()];
     b.setLoc(NameLoc::get(b.getStringAttr("Output '" + node_name + "'")));
     mlir::Value result = get(value);
-    mlir::Value origin = result;  // what only renames memory that is not ours to give becomes a copy
+    mlir::Value origin = result; // what only renames memory that is not ours to give becomes a copy
     while (Operation *op = origin.getDefiningOp()) {
       if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
         break;
@@ -124,7 +125,9 @@ void Emitter::finish(ArrayRef<Value *> outputs, ArrayRef<std::string> names) {
     main.setArgAttr(inputs + i, "dg.weight", b.getI64IntegerAttr(i));
 }
 
-RankedTensorType Emitter::tensor_type(ArrayRef<int64_t> shape, ElementType type) { return RankedTensorType::get(shape, mlir_type(b.getContext(), type)); }
+RankedTensorType Emitter::tensor_type(ArrayRef<int64_t> shape, ElementType type) {
+  return RankedTensorType::get(shape, mlir_type(b.getContext(), type));
+}
 
 mlir::Value Emitter::empty(ArrayRef<int64_t> shape, ElementType type) {
   return tensor::EmptyOp::create(b, shape, mlir_type(b.getContext(), type));
@@ -165,7 +168,7 @@ mlir::Value Emitter::transpose(mlir::Value x, ArrayRef<int64_t> permutation) {
   Shape shape;
   for (int64_t axis : permutation)
     shape.push_back(from.getDimSize(axis));
-  int64_t last = -1;  // moving only unit dimensions moves nothing in memory
+  int64_t last = -1; // moving only unit dimensions moves nothing in memory
   bool moves = false;
   for (int64_t axis : permutation)
     if (from.getDimSize(axis) != 1) {
@@ -194,8 +197,8 @@ mlir::Value Emitter::pad(mlir::Value x, ElementType type, ArrayRef<int64_t> befo
   return tensor::PadOp::create(b, RankedTensorType::get(shape, from.getElementType()), x, low, high, fill);
 }
 
-mlir::Value Emitter::generic(ArrayRef<mlir::Value> inputs, ArrayRef<ElementType> types, ArrayRef<AffineMap> maps, mlir::Value output, ElementType output_type,
-                             ArrayRef<utils::IteratorType> iterators, const Body &body) {
+mlir::Value Emitter::generic(ArrayRef<mlir::Value> inputs, ArrayRef<ElementType> types, ArrayRef<AffineMap> maps, mlir::Value output,
+                             ElementType output_type, ArrayRef<utils::IteratorType> iterators, const Body &body) {
   auto build = [&](OpBuilder &builder, Location location, ValueRange arguments) {
     ImplicitLocOpBuilder inner(location, builder);
     std::vector<Scalar> scalars;
@@ -206,4 +209,4 @@ mlir::Value Emitter::generic(ArrayRef<mlir::Value> inputs, ArrayRef<ElementType>
   return linalg::GenericOp::create(b, TypeRange(output.getType()), inputs, ValueRange(output), maps, iterators, build).getResult(0);
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

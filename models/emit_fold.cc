@@ -1,6 +1,6 @@
 // Computing known values at import: the same scalar expressions that would be compiled, run through MLIR's own folders.
-#include "models/emit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "models/emit.h"
 
 namespace dougong::models {
 using namespace mlir;
@@ -32,7 +32,9 @@ static void store(Tensor &tensor, int64_t i, TypedAttr value) {
   if (auto number = dyn_cast<FloatAttr>(value))
     set_real(tensor, i, number.getValueAsDouble());
   else
-    set_integer(tensor, i, is_unsigned(tensor.type) ? int64_t(cast<IntegerAttr>(value).getValue().getZExtValue()) : cast<IntegerAttr>(value).getValue().getSExtValue());
+    set_integer(tensor, i,
+                is_unsigned(tensor.type) ? int64_t(cast<IntegerAttr>(value).getValue().getZExtValue())
+                                         : cast<IntegerAttr>(value).getValue().getSExtValue());
 }
 
 static Scalar widened(Scalar x) { return is_half(x.type) ? convert(x, ElementType::F32) : x; }
@@ -64,7 +66,8 @@ std::optional<Tensor> Emitter::fold_elementwise(ArrayRef<Value *> inputs, const 
   return result;
 }
 
-std::optional<Tensor> Emitter::fold_reduction(Value *x, ArrayRef<int64_t> axes, const Shape &shape, ElementType accumulator, double start, const Body &combine) {
+std::optional<Tensor> Emitter::fold_reduction(Value *x, ArrayRef<int64_t> axes, const Shape &shape, ElementType accumulator, double start,
+                                              const Body &combine) {
   if (!x->known || x->elements() > fold_limit)
     return std::nullopt;
   int64_t count = element_count(shape);
@@ -92,4 +95,4 @@ std::optional<Tensor> Emitter::fold_reduction(Value *x, ArrayRef<int64_t> axes, 
   return result;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

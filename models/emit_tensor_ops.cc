@@ -1,8 +1,8 @@
 // Operations on the model's values: elementwise with broadcasting, reduction, and moving data, each in the layout its input has.
-#include "models/emit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "models/emit.h"
 
 namespace dougong::models {
 using namespace mlir;
@@ -10,7 +10,7 @@ using utils::IteratorType;
 
 Shape broadcast_shapes(const Shape &a, const Shape &b) {
   Shape result(std::max(a.size(), b.size()));
-  for (size_t i = 0; i < result.size(); ++i) {  // aligned at the last dimension
+  for (size_t i = 0; i < result.size(); ++i) { // aligned at the last dimension
     int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1)
       invalid("shapes {} and {} do not broadcast", shape_text(a), shape_text(b));
@@ -21,7 +21,7 @@ Shape broadcast_shapes(const Shape &a, const Shape &b) {
 
 // An input of an elementwise operation: what is read, and where for each point of the output.
 struct Emitter::Operand {
-  std::optional<Tensor> scalar;  // the same everywhere
+  std::optional<Tensor> scalar; // the same everywhere
   mlir::Value memory;
   AffineMap map;
 };
@@ -79,7 +79,7 @@ Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Bo
       return b.getAffineDimExpr(where[skip + d]);
     };
     SmallVector<AffineExpr> exprs;
-    if (input->known) {  // kept without its unit dimensions, in the order of the loops
+    if (input->known) { // kept without its unit dimensions, in the order of the loops
       std::vector<int64_t> order;
       Shape kept;
       for (int64_t d : stored_dimensions(layout, rank))
@@ -121,8 +121,8 @@ Value *Emitter::elementwise(ArrayRef<Value *> inputs, ElementType type, const Bo
       maps.push_back(operands[i].map);
     }
   maps.push_back(b.getMultiDimIdentityMap(rank));
-  mlir::Value result = generic(memory, types, maps, empty(stored_shape(layout, shape), type), type, SmallVector<IteratorType>(rank, IteratorType::parallel),
-                               [&](ArrayRef<Scalar> scalars) {
+  mlir::Value result = generic(memory, types, maps, empty(stored_shape(layout, shape), type), type,
+                               SmallVector<IteratorType>(rank, IteratorType::parallel), [&](ArrayRef<Scalar> scalars) {
                                  std::vector<Scalar> arguments;
                                  size_t next = 0;
                                  for (const Operand &operand : operands) {
@@ -159,26 +159,28 @@ Value *Emitter::reduce(Value *x, std::vector<int64_t> axes, bool keep, ElementTy
       shape.push_back(x->shape[d]);
     }
   }
-  mlir::Value result = generic({get(x, layout)}, {x->type}, {b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, exprs, b.getContext())},
-                               filled(shape, accumulator, start), accumulator, iterators,
-                               [&](ArrayRef<Scalar> s) { return combine({s[1], models::convert(s[0], accumulator)}); });
+  mlir::Value result =
+      generic({get(x, layout)}, {x->type}, {b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, exprs, b.getContext())},
+              filled(shape, accumulator, start), accumulator, iterators,
+              [&](ArrayRef<Scalar> s) { return combine({s[1], models::convert(s[0], accumulator)}); });
   if (!keep)
     return computed(result, accumulator, dropped);
   return computed(reshape(result, stored_shape(layout, kept)), accumulator, kept, layout);
 }
 
 Value *Emitter::indexed(const Shape &shape, ElementType type, ArrayRef<Value *> tensors, const Body &body) {
-  for (Value *tensor : tensors)  // now: the body's builder stands inside the operation
+  for (Value *tensor : tensors) // now: the body's builder stands inside the operation
     get(tensor);
-  mlir::Value result = generic({}, {}, {b.getMultiDimIdentityMap(shape.size())}, empty(shape, type), type,
-                               SmallVector<IteratorType>(shape.size(), IteratorType::parallel), [&](ArrayRef<Scalar> output) {
-                                 std::vector<Scalar> indices;
-                                 for (size_t d = 0; d < shape.size(); ++d)
-                                   indices.push_back({output[0].builder, linalg::IndexOp::create(*output[0].builder, d), ElementType::I64, true});
-                                 if (indices.empty())  // the body finds the builder in an index
-                                   indices.push_back({output[0].builder, arith::ConstantIndexOp::create(*output[0].builder, 0), ElementType::I64, true});
-                                 return models::convert(body(indices), type);
-                               });
+  mlir::Value result =
+      generic({}, {}, {b.getMultiDimIdentityMap(shape.size())}, empty(shape, type), type,
+              SmallVector<IteratorType>(shape.size(), IteratorType::parallel), [&](ArrayRef<Scalar> output) {
+                std::vector<Scalar> indices;
+                for (size_t d = 0; d < shape.size(); ++d)
+                  indices.push_back({output[0].builder, linalg::IndexOp::create(*output[0].builder, d), ElementType::I64, true});
+                if (indices.empty()) // the body finds the builder in an index
+                  indices.push_back({output[0].builder, arith::ConstantIndexOp::create(*output[0].builder, 0), ElementType::I64, true});
+                return models::convert(body(indices), type);
+              });
   return computed(result, type, shape);
 }
 
@@ -222,7 +224,7 @@ Value *Emitter::transpose(Value *x, ArrayRef<int64_t> permutation) {
     return computed(x->channels_last, x->type, shape);
   if (rank >= 3 && permutation == ArrayRef(from_last) && x->plain)
     return computed(x->plain, x->type, shape, Layout::channels_last);
-  if (x->is_channels_last()) {  // from where it lies, in one move
+  if (x->is_channels_last()) { // from where it lies, in one move
     std::vector<int64_t> direct;
     for (int64_t axis : permutation)
       direct.push_back(from_last[axis]);
@@ -248,8 +250,9 @@ Value *Emitter::broadcast(Value *x, const Shape &shape) {
   SmallVector<AffineExpr> exprs;
   for (int64_t d = 0; d < x->rank(); ++d)
     exprs.push_back(x->shape[d] == 1 && shape[skip + d] != 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(skip + d));
-  mlir::Value result = generic({get(x)}, {x->type}, {AffineMap::get(rank, 0, exprs, b.getContext()), b.getMultiDimIdentityMap(rank)}, empty(shape, x->type), x->type,
-                               SmallVector<IteratorType>(rank, IteratorType::parallel), [](ArrayRef<Scalar> s) { return s[0]; });
+  mlir::Value result =
+      generic({get(x)}, {x->type}, {AffineMap::get(rank, 0, exprs, b.getContext()), b.getMultiDimIdentityMap(rank)}, empty(shape, x->type),
+              x->type, SmallVector<IteratorType>(rank, IteratorType::parallel), [](ArrayRef<Scalar> s) { return s[0]; });
   return computed(result, x->type, shape);
 }
 
@@ -281,8 +284,9 @@ Value *Emitter::slice(Value *x, ArrayRef<int64_t> starts, ArrayRef<int64_t> step
     SmallVector<AffineExpr> exprs;
     for (size_t p = 0; p < dimensions.size(); ++p)
       exprs.push_back(b.getAffineDimExpr(p) * steps[dimensions[p]] + starts[dimensions[p]]);
-    result = generic({memory}, {x->type}, {AffineMap::get(x->rank(), 0, exprs, b.getContext()), b.getMultiDimIdentityMap(x->rank())}, empty(stored, x->type), x->type,
-                     SmallVector<IteratorType>(x->rank(), IteratorType::parallel), [](ArrayRef<Scalar> s) { return s[0]; });
+    result = generic({memory}, {x->type}, {AffineMap::get(x->rank(), 0, exprs, b.getContext()), b.getMultiDimIdentityMap(x->rank())},
+                     empty(stored, x->type), x->type, SmallVector<IteratorType>(x->rank(), IteratorType::parallel),
+                     [](ArrayRef<Scalar> s) { return s[0]; });
   }
   return computed(result, x->type, shape, layout);
 }
@@ -340,4 +344,4 @@ Value *Emitter::copy(Value *x) {
   return computed(result, x->type, x->shape, layout);
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -12,7 +12,8 @@ namespace {
 
 int onnx_type_of(ElementType type) {
   for (int candidate = 1; candidate <= onnx::TensorProto::BFLOAT16; ++candidate)
-    if (candidate != onnx::TensorProto::STRING && candidate != onnx::TensorProto::COMPLEX64 && candidate != onnx::TensorProto::COMPLEX128 && element_type_of(candidate) == type)
+    if (candidate != onnx::TensorProto::STRING && candidate != onnx::TensorProto::COMPLEX64 && candidate != onnx::TensorProto::COMPLEX128 &&
+        element_type_of(candidate) == type)
       return candidate;
   return onnx::TensorProto::UNDEFINED;
 }
@@ -44,7 +45,8 @@ onnx::NodeProto with_attributes(const onnx::NodeProto &node, const std::map<std:
 
 // A default-domain function of the standard for this node, if there is one.
 bool standard_function(const Node &node, onnx::FunctionProto &body) {
-  const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(node.op, int(node.opset), node.proto().domain() == "ai.onnx" ? "" : node.proto().domain());
+  const onnx::OpSchema *schema =
+      onnx::OpSchemaRegistry::Schema(node.op, int(node.opset), node.proto().domain() == "ai.onnx" ? "" : node.proto().domain());
   if (!schema)
     return false;
   if (schema->HasFunction()) {
@@ -68,7 +70,7 @@ bool standard_function(const Node &node, onnx::FunctionProto &body) {
   return schema->BuildContextDependentFunction(context, body);
 }
 
-}  // namespace
+} // namespace
 
 bool GraphImporter::import_as_function(Node &node) {
   onnx::FunctionProto body;
@@ -131,4 +133,4 @@ bool GraphImporter::import_as_function(Node &node) {
   return true;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

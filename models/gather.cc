@@ -40,7 +40,7 @@ void import_gather(Node &n) {
         return from + at[which] * strides[axis];
       })));
     }
-    if (at.size() == 1) {  // one index is a slice
+    if (at.size() == 1) { // one index is a slice
       std::vector<int64_t> starts(x->rank(), 0);
       Shape one = x->shape;
       starts[axis] = at[0];
@@ -51,7 +51,7 @@ void import_gather(Node &n) {
   n.set(0, e.indexed(shape, x->type, {x, indices}, [&](Scalars index) {
     std::vector<Scalar> which(index.begin() + axis, index.begin() + axis + rank), from(index.begin(), index.begin() + axis);
     if (which.empty())
-      which.push_back(index[0]);  // a scalar index reads no dimension
+      which.push_back(index[0]); // a scalar index reads no dimension
     from.push_back(wrapped(e.element(indices, which), x->shape[axis]));
     for (int64_t d = axis + 1; d < x->rank(); ++d)
       from.push_back(index[d + rank - 1]);
@@ -189,14 +189,15 @@ void import_one_hot(Node &n) {
   for (int64_t i = 0; i < depth; ++i)
     places[i] = i;
   Value *off = e.reshape(e.slice(values, {0}, {1}, {1}), {}), *on = e.reshape(e.slice(values, {1}, {1}, {1}), {});
-  n.set(0, e.elementwise({e.reshape(indices, wide), e.known(with_shape(tensor_of_integers(places), along)), off, on}, values->type, [&](Scalars s) {
-    Scalar index = convert(s[0], ElementType::I64);
-    index = select(index < 0, index + index.like_integer(depth), index);
-    return select(index == s[1], s[3], s[2]);
-  }));
+  n.set(0, e.elementwise({e.reshape(indices, wide), e.known(with_shape(tensor_of_integers(places), along)), off, on}, values->type,
+                         [&](Scalars s) {
+                           Scalar index = convert(s[0], ElementType::I64);
+                           index = select(index < 0, index + index.like_integer(depth), index);
+                           return select(index == s[1], s[3], s[2]);
+                         }));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily gather_ops() {
   static constexpr OpImporter list[] = {
@@ -211,4 +212,4 @@ OpFamily gather_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,7 +1,7 @@
 // The walk over a graph: order, scopes, subgraphs, and what an op without an importer becomes.
 #include "models/graph_importer.h"
-#include "models/op_table.h"
 #include "mlir/IR/Location.h"
+#include "models/op_table.h"
 
 namespace dougong::models {
 namespace {
@@ -61,7 +61,7 @@ std::vector<const onnx::NodeProto *> in_order(const Nodes &nodes) {
   return order;
 }
 
-}  // namespace
+} // namespace
 
 Value *GraphImporter::find(const std::string &name) const {
   for (size_t i = scopes.size(); i-- > 0;) {
@@ -128,7 +128,8 @@ void GraphImporter::import_node(const onnx::NodeProto &proto) {
   }
   if (depth < 8 && import_as_function(node))
     return;
-  throw ModelError(Status::Unsupported, fmt::format("op {}{}{} ('{}') is not supported", proto.domain(), proto.domain().empty() ? "" : ".", node.op, node.name));
+  throw ModelError(Status::Unsupported,
+                   fmt::format("op {}{}{} ('{}') is not supported", proto.domain(), proto.domain().empty() ? "" : ".", node.op, node.name));
 }
 
 void GraphImporter::import_if(Node &node) {
@@ -156,4 +157,4 @@ void GraphImporter::import_if(Node &node) {
   }
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

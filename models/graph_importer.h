@@ -8,16 +8,17 @@
 namespace dougong::models {
 
 class GraphImporter {
- public:
+public:
   GraphImporter(const Model &model, Emitter &e) : model(model), e(e) {}
 
-  void import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> *outputs);
+  void import_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                    const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> *outputs);
   void import_initializers(const onnx::GraphProto &graph);
   void import_node(const onnx::NodeProto &node);
-  bool import_as_function(Node &node);  // false if ONNX defines no function for it
+  bool import_as_function(Node &node); // false if ONNX defines no function for it
   void import_if(Node &node);
 
-  Value *find(const std::string &name) const;  // null if it is not defined
+  Value *find(const std::string &name) const; // null if it is not defined
   void define(const std::string &name, Value *value) { scopes.back().values[name] = value; }
   std::set<std::string> sources_of(const Value *value) const;
 
@@ -25,7 +26,7 @@ class GraphImporter {
   Emitter &e;
 
   struct Scope {
-    bool sees_outer = false;  // a subgraph does, a function body does not
+    bool sees_outer = false; // a subgraph does, a function body does not
     std::unordered_map<std::string, Value *> values;
     std::unordered_map<std::string, std::vector<const onnx::NodeProto *>> readers;
     std::set<std::string> outputs;
@@ -33,8 +34,8 @@ class GraphImporter {
     std::map<std::string, int64_t> opsets;
   };
   std::vector<Scope> scopes;
-  std::unordered_map<const Value *, std::set<std::string>> sources;  // the model's inputs that a value depends on
+  std::unordered_map<const Value *, std::set<std::string>> sources; // the model's inputs that a value depends on
   int depth = 0;
 };
 
-}  // namespace dougong::models
+} // namespace dougong::models

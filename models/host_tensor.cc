@@ -21,42 +21,81 @@ template <typename T> T get(const Tensor &tensor, int64_t i) { return tensor.as<
 // Calls `use` with the element as the C++ type that has its values.
 template <typename Result, typename Use> Result read(const Tensor &tensor, int64_t i, Use use) {
   switch (tensor.type) {
-  case ElementType::F16: return use(float(get<_Float16>(tensor, i)));
-  case ElementType::BF16: return use(from_bfloat(get<uint16_t>(tensor, i)));
-  case ElementType::F32: return use(get<float>(tensor, i));
-  case ElementType::F64: return use(get<double>(tensor, i));
-  case ElementType::I8: return use(get<int8_t>(tensor, i));
-  case ElementType::I16: return use(get<int16_t>(tensor, i));
-  case ElementType::I32: return use(get<int32_t>(tensor, i));
-  case ElementType::I64: return use(get<int64_t>(tensor, i));
-  case ElementType::U8: return use(get<uint8_t>(tensor, i));
-  case ElementType::U16: return use(get<uint16_t>(tensor, i));
-  case ElementType::U32: return use(get<uint32_t>(tensor, i));
-  case ElementType::U64: return use(get<uint64_t>(tensor, i));
-  case ElementType::Bool: return use(get<uint8_t>(tensor, i) != 0);
+  case ElementType::F16:
+    return use(float(get<_Float16>(tensor, i)));
+  case ElementType::BF16:
+    return use(from_bfloat(get<uint16_t>(tensor, i)));
+  case ElementType::F32:
+    return use(get<float>(tensor, i));
+  case ElementType::F64:
+    return use(get<double>(tensor, i));
+  case ElementType::I8:
+    return use(get<int8_t>(tensor, i));
+  case ElementType::I16:
+    return use(get<int16_t>(tensor, i));
+  case ElementType::I32:
+    return use(get<int32_t>(tensor, i));
+  case ElementType::I64:
+    return use(get<int64_t>(tensor, i));
+  case ElementType::U8:
+    return use(get<uint8_t>(tensor, i));
+  case ElementType::U16:
+    return use(get<uint16_t>(tensor, i));
+  case ElementType::U32:
+    return use(get<uint32_t>(tensor, i));
+  case ElementType::U64:
+    return use(get<uint64_t>(tensor, i));
+  case ElementType::Bool:
+    return use(get<uint8_t>(tensor, i) != 0);
   }
   __builtin_unreachable();
 }
 
 template <typename From> void write(Tensor &tensor, int64_t i, From value) {
   switch (tensor.type) {
-  case ElementType::F16: tensor.as<_Float16>()[i] = _Float16(value); return;
-  case ElementType::BF16: tensor.as<uint16_t>()[i] = to_bfloat(float(value)); return;
-  case ElementType::F32: tensor.as<float>()[i] = float(value); return;
-  case ElementType::F64: tensor.as<double>()[i] = double(value); return;
-  case ElementType::I8: tensor.as<int8_t>()[i] = int8_t(int64_t(value)); return;
-  case ElementType::I16: tensor.as<int16_t>()[i] = int16_t(int64_t(value)); return;
-  case ElementType::I32: tensor.as<int32_t>()[i] = int32_t(int64_t(value)); return;
-  case ElementType::I64: tensor.as<int64_t>()[i] = int64_t(value); return;
-  case ElementType::U8: tensor.as<uint8_t>()[i] = uint8_t(int64_t(value)); return;
-  case ElementType::U16: tensor.as<uint16_t>()[i] = uint16_t(int64_t(value)); return;
-  case ElementType::U32: tensor.as<uint32_t>()[i] = uint32_t(int64_t(value)); return;
-  case ElementType::U64: tensor.as<uint64_t>()[i] = uint64_t(value); return;
-  case ElementType::Bool: tensor.as<uint8_t>()[i] = value != 0; return;
+  case ElementType::F16:
+    tensor.as<_Float16>()[i] = _Float16(value);
+    return;
+  case ElementType::BF16:
+    tensor.as<uint16_t>()[i] = to_bfloat(float(value));
+    return;
+  case ElementType::F32:
+    tensor.as<float>()[i] = float(value);
+    return;
+  case ElementType::F64:
+    tensor.as<double>()[i] = double(value);
+    return;
+  case ElementType::I8:
+    tensor.as<int8_t>()[i] = int8_t(int64_t(value));
+    return;
+  case ElementType::I16:
+    tensor.as<int16_t>()[i] = int16_t(int64_t(value));
+    return;
+  case ElementType::I32:
+    tensor.as<int32_t>()[i] = int32_t(int64_t(value));
+    return;
+  case ElementType::I64:
+    tensor.as<int64_t>()[i] = int64_t(value);
+    return;
+  case ElementType::U8:
+    tensor.as<uint8_t>()[i] = uint8_t(int64_t(value));
+    return;
+  case ElementType::U16:
+    tensor.as<uint16_t>()[i] = uint16_t(int64_t(value));
+    return;
+  case ElementType::U32:
+    tensor.as<uint32_t>()[i] = uint32_t(int64_t(value));
+    return;
+  case ElementType::U64:
+    tensor.as<uint64_t>()[i] = uint64_t(value);
+    return;
+  case ElementType::Bool:
+    tensor.as<uint8_t>()[i] = value != 0;
+    return;
   }
 }
 
-}  // namespace
+} // namespace
 
 double real_at(const Tensor &tensor, int64_t i) {
   return read<double>(tensor, i, [](auto value) { return double(value); });
@@ -185,4 +224,4 @@ bool next_index(std::vector<int64_t> &index, llvm::ArrayRef<int64_t> shape) {
   return false;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -24,9 +24,9 @@ void set_integer(Tensor &tensor, int64_t i, int64_t value);
 std::vector<int64_t> integers_of(const Tensor &tensor);
 std::vector<double> reals_of(const Tensor &tensor);
 Tensor tensor_of(ElementType type, Shape shape, llvm::ArrayRef<double> values);
-Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values);  // rank 1, i64
+Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values); // rank 1, i64
 
-bool all_equal(const Tensor &tensor);  // and not empty
+bool all_equal(const Tensor &tensor); // and not empty
 
 // A tensor of `shape` whose element at each index is `source`'s at the row-major position that `from` gives.
 Tensor rearranged(const Tensor &source, const Shape &shape, llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> from);
@@ -44,4 +44,4 @@ std::vector<int64_t> row_major_strides(llvm::ArrayRef<int64_t> shape);
 // Steps `index` to the next one in row-major order; false after the last.
 bool next_index(std::vector<int64_t> &index, llvm::ArrayRef<int64_t> shape);
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,10 +1,10 @@
 // The import of a whole model: inputs, graph, outputs, and the check that what came out is valid IR.
 #include "models/import.h"
-#include "models/graph_importer.h"
 #include "compiler/kernel.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "models/graph_importer.h"
 
 namespace dougong::models {
 using namespace mlir;
@@ -31,7 +31,8 @@ static Shape input_shape(const Interface &input, const std::map<std::string, Sha
   return shape;
 }
 
-ImportedModel import_model(const Model &model, const std::map<std::string, Shape> &shapes, const std::map<std::string, Tensor> &values, MLIRContext &context) {
+ImportedModel import_model(const Model &model, const std::map<std::string, Shape> &shapes, const std::map<std::string, Tensor> &values,
+                           MLIRContext &context) {
   load_import_dialects(context);
   ImportedModel result;
   Emitter emitter(context, result.weights);
@@ -49,7 +50,7 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
       continue;
     }
     Shape shape = input_shape(input, shapes);
-    if (element_count(shape) == 0) {  // nothing about it is left to know
+    if (element_count(shape) == 0) { // nothing about it is left to know
       importer.define(input.name, emitter.known(Tensor(input.type, shape)));
       continue;
     }
@@ -74,7 +75,8 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i]->elements() == 0)
-      unsupported("output '{}' of type {} has no elements ({})", result.outputs[i].name, name(result.outputs[i].type), shape_text(outputs[i]->shape));
+      unsupported("output '{}' of type {} has no elements ({})", result.outputs[i].name, name(result.outputs[i].type),
+                  shape_text(outputs[i]->shape));
   std::vector<std::string> names;
   for (const ImportedModel::Port &output : result.outputs)
     names.push_back(output.name);
@@ -94,4 +96,4 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
   return result;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

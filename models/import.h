@@ -19,12 +19,13 @@ struct ImportedModel {
     ElementType type;
     Shape shape;
   };
-  std::vector<Port> inputs, outputs;  // the arguments and results of @main, in order
+  std::vector<Port> inputs, outputs; // the arguments and results of @main, in order
 };
 
 // `shapes` has every input; `values` those that are specialised on their value too, which are no arguments then.
-ImportedModel import_model(const Model &model, const std::map<std::string, Shape> &shapes, const std::map<std::string, Tensor> &values, mlir::MLIRContext &context);
+ImportedModel import_model(const Model &model, const std::map<std::string, Shape> &shapes, const std::map<std::string, Tensor> &values,
+                           mlir::MLIRContext &context);
 
 void load_import_dialects(mlir::MLIRContext &context);
 
-}  // namespace dougong::models
+} // namespace dougong::models

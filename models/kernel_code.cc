@@ -2,11 +2,11 @@
 // that a kernel one target refuses is whole when the next one gets it.
 #include "models/kernel_code.h"
 #include "machines/machine.h"
-#include "models/model_error.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Parser/Parser.h"
+#include "models/model_error.h"
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -31,7 +31,7 @@ namespace {
 
 struct Job {
   std::string name, bytecode;
-  std::string not_for_npu;  // why it is not even tried
+  std::string not_for_npu; // why it is not even tried
 };
 
 std::string bytecode_of(func::FuncOp kernel) {
@@ -48,7 +48,7 @@ std::string bytecode_of(func::FuncOp kernel) {
 std::string unsuited(func::FuncOp kernel, const CompileOptions &options) {
   if (options.device != "auto")
     return "";
-  int64_t elements = 0;  // of the largest tensor that it reads or writes
+  int64_t elements = 0; // of the largest tensor that it reads or writes
   for (Type type : kernel.getArgumentTypes())
     elements = std::max(elements, cast<RankedTensorType>(type).getNumElements());
   for (Type type : kernel.getResultTypes()) {
@@ -65,7 +65,7 @@ std::string unsuited(func::FuncOp kernel, const CompileOptions &options) {
 llvm::Expected<CompiledModule> compile_for(const Job &job, bool npu, const Machine *machine) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   registerKernelDialects(context);
-  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });  // the Error repeats the first
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); }); // the Error repeats the first
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(job.bytecode, ParserConfig(&context));
   if (!module)
     return llvm::createStringError("its bytecode cannot be read");
@@ -92,7 +92,7 @@ KernelCode compile_job(const Job &job, const CompileOptions &options) {
   return result;
 }
 
-}  // namespace
+} // namespace
 
 std::vector<KernelCode> compile_kernels(ArrayRef<func::FuncOp> kernels, const CompileOptions &options) {
   std::vector<Job> jobs;
@@ -132,4 +132,4 @@ std::vector<KernelCode> compile_kernels(ArrayRef<func::FuncOp> kernels, const Co
   return results;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

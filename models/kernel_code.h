@@ -7,7 +7,7 @@ namespace dougong::models {
 
 struct KernelCode {
   CompiledModule code;
-  std::string reason;  // why on the CPU although an NPU was wanted
+  std::string reason; // why on the CPU although an NPU was wanted
 };
 
 // One per function of `kernels`, in order; `module` is what they stand in.
@@ -16,4 +16,4 @@ std::vector<KernelCode> compile_kernels(llvm::ArrayRef<mlir::func::FuncOp> kerne
 // Multiply-adds of the contractions and convolutions in `op`.
 int64_t multiply_adds(mlir::Operation *op);
 
-}  // namespace dougong::models
+} // namespace dougong::models

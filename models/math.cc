@@ -13,17 +13,33 @@ template <typename Function> void unary(Node &n, Function function) {
 }
 
 Scalar sigmoid(Scalar x) { return 1.0 / (exp(-x) + 1.0); }
-Scalar softplus(Scalar x) { return maximum(x, x.like(0)) + log1p(exp(-abs(x))); }  // does not overflow
+Scalar softplus(Scalar x) { return maximum(x, x.like(0)) + log1p(exp(-abs(x))); } // does not overflow
 
-template <Scalar (*function)(Scalar)> void import_function(Node &n) { unary(n, [](Scalar x) { return function(x); }); }
-void import_neg(Node &n) { unary(n, [](Scalar x) { return -x; }); }
-void import_not(Node &n) { unary(n, [](Scalar x) { return ~x; }); }
+template <Scalar (*function)(Scalar)> void import_function(Node &n) {
+  unary(n, [](Scalar x) { return function(x); });
+}
+void import_neg(Node &n) {
+  unary(n, [](Scalar x) { return -x; });
+}
+void import_not(Node &n) {
+  unary(n, [](Scalar x) { return ~x; });
+}
 void import_identity(Node &n) { n.set(0, n[0]); }
-void import_reciprocal(Node &n) { unary(n, [](Scalar x) { return 1.0 / x; }); }
-void import_relu(Node &n) { unary(n, [](Scalar x) { return maximum(x, x.like(0)); }); }
-void import_softsign(Node &n) { unary(n, [](Scalar x) { return x / (abs(x) + 1.0); }); }
-void import_hard_swish(Node &n) { unary(n, [](Scalar x) { return x * clamp(x * (1.0 / 6) + 0.5, 0, 1); }); }
-void import_mish(Node &n) { unary(n, [](Scalar x) { return x * tanh(softplus(x)); }); }
+void import_reciprocal(Node &n) {
+  unary(n, [](Scalar x) { return 1.0 / x; });
+}
+void import_relu(Node &n) {
+  unary(n, [](Scalar x) { return maximum(x, x.like(0)); });
+}
+void import_softsign(Node &n) {
+  unary(n, [](Scalar x) { return x / (abs(x) + 1.0); });
+}
+void import_hard_swish(Node &n) {
+  unary(n, [](Scalar x) { return x * clamp(x * (1.0 / 6) + 0.5, 0, 1); });
+}
+void import_mish(Node &n) {
+  unary(n, [](Scalar x) { return x * tanh(softplus(x)); });
+}
 
 void import_sign(Node &n) {
   unary(n, [](Scalar x) {
@@ -93,7 +109,7 @@ void import_is_inf(Node &n) {
   }));
 }
 
-void import_dropout(Node &n) {  // inference: nothing is dropped
+void import_dropout(Node &n) { // inference: nothing is dropped
   if (n.has(2) && integer_at(n.known(2), 0))
     n.unsupported("training_mode is not supported");
   n.set(0, n[0]);
@@ -104,7 +120,7 @@ void import_dropout(Node &n) {  // inference: nothing is dropped
   }
 }
 
-}  // namespace
+} // namespace
 
 OpFamily math_ops() {
   static constexpr OpImporter list[] = {
@@ -155,4 +171,4 @@ OpFamily math_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

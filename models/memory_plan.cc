@@ -10,9 +10,10 @@ static constexpr uint64_t alignment = 128;
 std::vector<uint64_t> place_in_arena(const std::vector<Lifetime> &values, uint64_t &total) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a].bytes != values[b].bytes ? values[a].bytes > values[b].bytes : a < b; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return values[a].bytes != values[b].bytes ? values[a].bytes > values[b].bytes : a < b; });
   std::vector<uint64_t> offsets(values.size(), 0);
-  std::vector<size_t> placed;  // by offset
+  std::vector<size_t> placed; // by offset
   total = 0;
   for (size_t value : order) {
     const Lifetime &own = values[value];
@@ -22,7 +23,7 @@ std::vector<uint64_t> place_in_arena(const std::vector<Lifetime> &values, uint64
       if (its.last < own.first || own.last < its.first)
         continue;
       if (offsets[other] >= offset + size)
-        break;  // it fits into the gap before
+        break; // it fits into the gap before
       offset = std::max(offset, offsets[other] + (its.bytes + alignment - 1) / alignment * alignment);
     }
     offsets[value] = offset;
@@ -32,4 +33,4 @@ std::vector<uint64_t> place_in_arena(const std::vector<Lifetime> &values, uint64
   return offsets;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

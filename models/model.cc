@@ -42,7 +42,8 @@ template <typename Message> bool parse_message(Message &message, const std::stri
 }
 
 std::string type_name(int onnx_type) {
-  std::string name = onnx::TensorProto_DataType_IsValid(onnx_type) ? onnx::TensorProto_DataType_Name(onnx::TensorProto_DataType(onnx_type)) : std::to_string(onnx_type);
+  std::string name = onnx::TensorProto_DataType_IsValid(onnx_type) ? onnx::TensorProto_DataType_Name(onnx::TensorProto_DataType(onnx_type))
+                                                                   : std::to_string(onnx_type);
   for (char &c : name)
     c = char(std::tolower(c));
   return name;
@@ -80,7 +81,7 @@ template <typename Field> void fill(Tensor &tensor, const Field &field, const st
   if (field.size() != count)
     invalid("tensor '{}': {} elements for the shape {}", name, field.size(), shape_text(tensor.shape));
   for (int64_t i = 0; i < count; ++i)
-    if (is_half(tensor.type)) {  // held as bits
+    if (is_half(tensor.type)) { // held as bits
       tensor.as<uint16_t>()[i] = uint16_t(field.Get(int(i)));
     } else if (std::is_floating_point_v<std::decay_t<decltype(field.Get(0))>>) {
       set_real(tensor, i, double(field.Get(int(i))));
@@ -110,23 +111,36 @@ std::string external_data(const onnx::TensorProto &proto, const std::string &dir
   return read_part((std::filesystem::path(directory) / relative).string(), offset, length, proto.name());
 }
 
-}  // namespace
+} // namespace
 
 ElementType element_type_of(int onnx_type) {
   switch (onnx_type) {
-  case onnx::TensorProto::FLOAT: return ElementType::F32;
-  case onnx::TensorProto::DOUBLE: return ElementType::F64;
-  case onnx::TensorProto::FLOAT16: return ElementType::F16;
-  case onnx::TensorProto::BFLOAT16: return ElementType::BF16;
-  case onnx::TensorProto::INT8: return ElementType::I8;
-  case onnx::TensorProto::INT16: return ElementType::I16;
-  case onnx::TensorProto::INT32: return ElementType::I32;
-  case onnx::TensorProto::INT64: return ElementType::I64;
-  case onnx::TensorProto::UINT8: return ElementType::U8;
-  case onnx::TensorProto::UINT16: return ElementType::U16;
-  case onnx::TensorProto::UINT32: return ElementType::U32;
-  case onnx::TensorProto::UINT64: return ElementType::U64;
-  case onnx::TensorProto::BOOL: return ElementType::Bool;
+  case onnx::TensorProto::FLOAT:
+    return ElementType::F32;
+  case onnx::TensorProto::DOUBLE:
+    return ElementType::F64;
+  case onnx::TensorProto::FLOAT16:
+    return ElementType::F16;
+  case onnx::TensorProto::BFLOAT16:
+    return ElementType::BF16;
+  case onnx::TensorProto::INT8:
+    return ElementType::I8;
+  case onnx::TensorProto::INT16:
+    return ElementType::I16;
+  case onnx::TensorProto::INT32:
+    return ElementType::I32;
+  case onnx::TensorProto::INT64:
+    return ElementType::I64;
+  case onnx::TensorProto::UINT8:
+    return ElementType::U8;
+  case onnx::TensorProto::UINT16:
+    return ElementType::U16;
+  case onnx::TensorProto::UINT32:
+    return ElementType::U32;
+  case onnx::TensorProto::UINT64:
+    return ElementType::U64;
+  case onnx::TensorProto::BOOL:
+    return ElementType::Bool;
   }
   unsupported("type {} is not supported", type_name(onnx_type));
 }
@@ -144,7 +158,8 @@ Tensor tensor_of(const onnx::TensorProto &proto, const std::string &directory) {
   if (external || proto.has_raw_data()) {
     std::string data = external ? external_data(proto, directory) : proto.raw_data();
     if (data.size() != bytes)
-      invalid("tensor '{}': {} bytes of data for {} elements of {}", proto.name(), data.size(), shape_text(tensor.shape), dougong::name(tensor.type));
+      invalid("tensor '{}': {} bytes of data for {} elements of {}", proto.name(), data.size(), shape_text(tensor.shape),
+              dougong::name(tensor.type));
     tensor.bytes.assign(data.begin(), data.end());
     return tensor;
   }
@@ -152,12 +167,21 @@ Tensor tensor_of(const onnx::TensorProto &proto, const std::string &directory) {
     invalid("tensor '{}': {} elements without data", proto.name(), shape_text(tensor.shape));
   tensor.bytes.resize(bytes);
   switch (tensor.type) {
-  case ElementType::F32: fill(tensor, proto.float_data(), proto.name()); break;
-  case ElementType::F64: fill(tensor, proto.double_data(), proto.name()); break;
-  case ElementType::I64: fill(tensor, proto.int64_data(), proto.name()); break;
+  case ElementType::F32:
+    fill(tensor, proto.float_data(), proto.name());
+    break;
+  case ElementType::F64:
+    fill(tensor, proto.double_data(), proto.name());
+    break;
+  case ElementType::I64:
+    fill(tensor, proto.int64_data(), proto.name());
+    break;
   case ElementType::U32:
-  case ElementType::U64: fill(tensor, proto.uint64_data(), proto.name()); break;
-  default: fill(tensor, proto.int32_data(), proto.name());
+  case ElementType::U64:
+    fill(tensor, proto.uint64_data(), proto.name());
+    break;
+  default:
+    fill(tensor, proto.int32_data(), proto.name());
   }
   return tensor;
 }
@@ -169,9 +193,7 @@ std::string Interface::text() const {
   return result + (has_rank ? "]" : "any rank]");
 }
 
-Model Model::load(const std::string &path) {
-  return parse(read_file(path), path, std::filesystem::path(path).parent_path().string());
-}
+Model Model::load(const std::string &path) { return parse(read_file(path), path, std::filesystem::path(path).parent_path().string()); }
 
 Model Model::parse(std::string bytes, const std::string &name, const std::string &directory) {
   auto message = std::make_shared<onnx::ModelProto>();
@@ -211,4 +233,4 @@ Tensor load_tensor_file(const std::string &path, std::string *name) {
   return tensor_of(proto, std::filesystem::path(path).parent_path().string());
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

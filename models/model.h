@@ -13,7 +13,7 @@ class AttributeProto;
 class ModelProto;
 class TensorProto;
 class TypeProto;
-}  // namespace onnx
+} // namespace onnx
 
 namespace dougong::models {
 
@@ -24,25 +24,25 @@ struct Interface {
   bool has_rank = false;
   Shape shape;
   std::vector<std::string> dimension_names;
-  std::string problem;  // why it cannot be used: "type string is not supported"
+  std::string problem; // why it cannot be used: "type string is not supported"
 
-  std::string text() const;  // "'x' f32 [N, 3, 640, 640]"
+  std::string text() const; // "'x' f32 [N, 3, 640, 640]"
 };
 
 class Model {
- public:
+public:
   static Model load(const std::string &path);
   // `directory` is where external data lies; `name` is for messages.
   static Model parse(std::string bytes, const std::string &name, const std::string &directory);
 
   std::string name, directory;
-  uint64_t hash = 0;                               // of the file's bytes
-  std::vector<Interface> inputs, outputs;          // inputs without those that only give an initializer's default
-  std::map<std::string, std::string> metadata;     // "character" → the recogniser's alphabet, and so on
+  uint64_t hash = 0;                           // of the file's bytes
+  std::vector<Interface> inputs, outputs;      // inputs without those that only give an initializer's default
+  std::map<std::string, std::string> metadata; // "character" → the recogniser's alphabet, and so on
   int64_t opset = 0;
   const onnx::ModelProto &proto() const { return *message; }
 
- private:
+private:
   std::shared_ptr<const onnx::ModelProto> message;
 };
 
@@ -50,6 +50,6 @@ class Model {
 Tensor load_tensor_file(const std::string &path, std::string *name = nullptr);
 
 Tensor tensor_of(const onnx::TensorProto &proto, const std::string &directory);
-ElementType element_type_of(int onnx_type);  // TensorProto::DataType
+ElementType element_type_of(int onnx_type); // TensorProto::DataType
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -27,4 +27,4 @@ struct NeedsInputValues : std::runtime_error {
   std::set<std::string> inputs;
 };
 
-}  // namespace dougong::models
+} // namespace dougong::models

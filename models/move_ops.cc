@@ -119,7 +119,7 @@ void import_pad(Node &n) {
     before[d] = pads[i], after[d] = pads[i + axes.size()];
   }
   Shape cut = x->shape, shape = x->shape;
-  for (int64_t d = 0; d < x->rank(); ++d) {  // a negative pad cuts
+  for (int64_t d = 0; d < x->rank(); ++d) { // a negative pad cuts
     starts[d] = std::max<int64_t>(-before[d], 0);
     cut[d] -= starts[d] + std::max<int64_t>(-after[d], 0);
     before[d] = std::max<int64_t>(before[d], 0), after[d] = std::max<int64_t>(after[d], 0);
@@ -137,7 +137,9 @@ void import_pad(Node &n) {
       continue;
     std::vector<int64_t> table;
     for (int64_t i = -before[d]; i < cut[d] + after[d]; ++i)
-      table.push_back(mode == "reflect" ? reflected(i, cut[d]) : mode == "wrap" ? ((i % cut[d]) + cut[d]) % cut[d] : std::clamp<int64_t>(i, 0, cut[d] - 1));
+      table.push_back(mode == "reflect" ? reflected(i, cut[d])
+                      : mode == "wrap"  ? ((i % cut[d]) + cut[d]) % cut[d]
+                                        : std::clamp<int64_t>(i, 0, cut[d] - 1));
     read.push_back(tables[d] = e.known(tensor_of_integers(table)));
   }
   n.set(0, e.indexed(shape, x->type, read, [&](Scalars index) {
@@ -208,7 +210,7 @@ void import_reverse_sequence(Node &n) {
   }));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily move_ops() {
   static constexpr OpImporter list[] = {
@@ -226,4 +228,4 @@ OpFamily move_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -11,7 +11,8 @@ static std::string name_of(const onnx::NodeProto &proto) {
 }
 
 Node::Node(GraphImporter &graph, const onnx::NodeProto &proto, Emitter &e)
-    : op(proto.op_type()), name(name_of(proto)), opset(graph.scopes.back().opsets[proto.domain() == "ai.onnx" ? "" : proto.domain()]), e(e), graph(&graph), message(&proto) {}
+    : op(proto.op_type()), name(name_of(proto)), opset(graph.scopes.back().opsets[proto.domain() == "ai.onnx" ? "" : proto.domain()]), e(e),
+      graph(&graph), message(&proto) {}
 
 size_t Node::input_count() const { return message->input_size(); }
 bool Node::has(size_t i) const { return i < input_count() && !message->input(int(i)).empty(); }
@@ -140,4 +141,4 @@ int64_t Node::axis(int64_t value, int64_t rank) const {
   return value < 0 ? value + rank : value;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

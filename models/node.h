@@ -12,19 +12,19 @@ namespace dougong::models {
 class GraphImporter;
 
 class Node {
- public:
+public:
   Node(GraphImporter &graph, const onnx::NodeProto &proto, Emitter &e);
-  const std::string op;    // "Conv"
-  const std::string name;  // the node's name, or its first output's
-  int64_t opset;           // of the node's domain
+  const std::string op;   // "Conv"
+  const std::string name; // the node's name, or its first output's
+  int64_t opset;          // of the node's domain
   Emitter &e;
 
   size_t input_count() const;
-  bool has(size_t i) const;                 // an optional input that is given
-  Value *operator[](size_t i) const;        // error if it is not given
+  bool has(size_t i) const;          // an optional input that is given
+  Value *operator[](size_t i) const; // error if it is not given
   Value *optional(size_t i) const { return has(i) ? (*this)[i] : nullptr; }
-  const Tensor &known(size_t i) const;      // its data at import time, or NeedsInputValues
-  std::vector<Value *> inputs() const;      // those given
+  const Tensor &known(size_t i) const; // its data at import time, or NeedsInputValues
+  std::vector<Value *> inputs() const; // those given
 
   bool has_attribute(const char *name) const;
   int64_t integer(const char *name, int64_t otherwise) const;
@@ -41,14 +41,14 @@ class Node {
   size_t output_count() const;
   bool wants(size_t i) const;
   void set(size_t i, Value *value);
-  Value *output(size_t i) const;            // as set
+  Value *output(size_t i) const; // as set
 
   // The node that alone reads output 0, and nothing else that is not known: so that it can be done here too.
   std::optional<Node> sole_consumer() const;
   std::optional<Node> sole_consumer(std::string_view op) const;
-  void absorb(Node &consumer);  // it is done: its outputs are set through it
+  void absorb(Node &consumer); // it is done: its outputs are set through it
 
-  int64_t axis(int64_t value, int64_t rank) const;  // a negative one counts from the end; error if out of range
+  int64_t axis(int64_t value, int64_t rank) const; // a negative one counts from the end; error if out of range
 
   template <typename... Arguments> [[noreturn]] void invalid(fmt::format_string<Arguments...> format, Arguments &&...arguments) const {
     throw ModelError(Status::Invalid, place() + fmt::format(format, std::forward<Arguments>(arguments)...));
@@ -58,11 +58,11 @@ class Node {
   }
   const onnx::NodeProto &proto() const { return *message; }
 
- private:
+private:
   std::string place() const { return fmt::format("op {} ('{}'): ", op, name); }
   const onnx::AttributeProto *attribute(const char *name) const;
   GraphImporter *graph;
   const onnx::NodeProto *message;
 };
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -96,7 +96,7 @@ void import_group_normalization(Node &n) {
   Value *rows = e.reshape(x, split);
   auto [mean, scale] = moments(e, rows, {2}, n.real("epsilon", 1e-5f));
   Value *normal = e.reshape(e.elementwise({rows, mean, scale}, x->type, [](Scalars s) { return (s[0] - s[1]) * s[2]; }), x->shape);
-  auto spread = [&](Value *v) {  // opset 18 gives one a group, later ones one a channel
+  auto spread = [&](Value *v) { // opset 18 gives one a group, later ones one a channel
     if (v->elements() == groups && groups != channels)
       v = e.reshape(e.broadcast(e.reshape(v, {groups, 1}), {groups, channels / groups}), {channels});
     return per_channel(e, v, x->rank());
@@ -138,7 +138,7 @@ void import_lp_normalization(Node &n) {
   n.set(0, e.elementwise({x, sum}, x->type, [&](Scalars s) { return s[0] / (p == 1 ? s[1] : sqrt(s[1])); }));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily normalization_ops() {
   static constexpr OpImporter list[] = {
@@ -152,4 +152,4 @@ OpFamily normalization_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -26,7 +26,7 @@ OpFamily gather_ops();
 OpFamily resize_ops();
 OpFamily quantization_ops();
 
-ImportOp find_importer(std::string_view op);  // null if there is none
+ImportOp find_importer(std::string_view op); // null if there is none
 std::vector<std::string_view> supported_ops();
 
-}  // namespace dougong::models
+} // namespace dougong::models

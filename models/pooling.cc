@@ -1,7 +1,7 @@
 // Pools: linalg's named pooling operations, channels last; global ones are reductions.
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "models/convolution.h"
 #include "models/op_table.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
 
 namespace dougong::models {
@@ -12,11 +12,12 @@ namespace {
 std::vector<int64_t> overhang(const Window &w, const Shape &input) {
   std::vector<int64_t> result;
   for (size_t d = 0; d < w.kernel.size(); ++d)
-    result.push_back(std::max<int64_t>((w.output[d] - 1) * w.strides[d] + (w.kernel[d] - 1) * w.dilations[d] + 1 - (input[d + 2] + w.before[d] + w.after[d]), 0));
+    result.push_back(std::max<int64_t>(
+        (w.output[d] - 1) * w.strides[d] + (w.kernel[d] - 1) * w.dilations[d] + 1 - (input[d + 2] + w.before[d] + w.after[d]), 0));
   return result;
 }
 
-std::vector<int64_t> framed(std::vector<int64_t> values) {  // for the dimensions [N, spatial …, C]
+std::vector<int64_t> framed(std::vector<int64_t> values) { // for the dimensions [N, spatial …, C]
   values.insert(values.begin(), 0);
   values.push_back(0);
   return values;
@@ -24,7 +25,9 @@ std::vector<int64_t> framed(std::vector<int64_t> values) {  // for the dimension
 
 template <typename Op> mlir::Value pooling_op(Emitter &e, mlir::Value image, mlir::Value window, mlir::Value start, const Window &w) {
   SmallVector<mlir::Value> inputs{image, window};
-  return Op::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), e.b.getI64TensorAttr(w.strides), e.b.getI64TensorAttr(w.dilations)).getResult(0);
+  return Op::create(e.b, TypeRange(start.getType()), inputs, ValueRange(start), e.b.getI64TensorAttr(w.strides),
+                    e.b.getI64TensorAttr(w.dilations))
+      .getResult(0);
 }
 
 Value *pool(Node &n, Value *x, Window w, bool maximum, ElementType accumulator) {
@@ -55,9 +58,11 @@ Value *pool(Node &n, Value *x, Window w, bool maximum, ElementType accumulator) 
       n.unsupported("a pool of type {} over 3 spatial dimensions", dougong::name(x->type));
     output = pooling_op<linalg::PoolingNhwcMaxUnsignedOp>(e, image, window, start, w);
   } else if (maximum) {
-    output = flat ? pooling_op<linalg::PoolingNhwcMaxOp>(e, image, window, start, w) : pooling_op<linalg::PoolingNdhwcMaxOp>(e, image, window, start, w);
+    output = flat ? pooling_op<linalg::PoolingNhwcMaxOp>(e, image, window, start, w)
+                  : pooling_op<linalg::PoolingNdhwcMaxOp>(e, image, window, start, w);
   } else {
-    output = flat ? pooling_op<linalg::PoolingNhwcSumOp>(e, image, window, start, w) : pooling_op<linalg::PoolingNdhwcSumOp>(e, image, window, start, w);
+    output = flat ? pooling_op<linalg::PoolingNhwcSumOp>(e, image, window, start, w)
+                  : pooling_op<linalg::PoolingNdhwcSumOp>(e, image, window, start, w);
   }
   return e.computed(e.reshape(output, Emitter::stored_shape(Layout::channels_last, result)), accumulator, result, Layout::channels_last);
 }
@@ -94,7 +99,8 @@ Value *maximum_positions(Node &n, Value *x, const Window &w) {
     Value *at = e.indexed(result, ElementType::I64, {}, [&](ArrayRef<Scalar> index) {
       Scalar position = index[0] * index[0].like_integer(strides[0]) + index[1] * index[0].like_integer(strides[1]);
       for (size_t d = 0; d < rank; ++d)
-        position = position + (index[d + 2] * index[0].like_integer(w.strides[d]) + index[0].like_integer(starts[d + 2] - w.before[d])) * index[0].like_integer(strides[d + 2]);
+        position = position + (index[d + 2] * index[0].like_integer(w.strides[d]) + index[0].like_integer(starts[d + 2] - w.before[d])) *
+                                  index[0].like_integer(strides[d + 2]);
       return position;
     });
     if (best) {
@@ -165,7 +171,7 @@ void import_global_max_pool(Node &n) {
   n.set(0, n.e.reduce(x, spatial_axes(n, x), true, x->type, -INFINITY, [](ArrayRef<Scalar> s) { return maximum(s[0], s[1]); }));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily pooling_ops() {
   static constexpr OpImporter list[] = {
@@ -177,4 +183,4 @@ OpFamily pooling_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -21,11 +21,16 @@ Value *along_axis(Node &n, Value *v, Value *x, int64_t axis) {
 
 std::pair<double, double> limits(Node &n, ElementType type) {
   switch (type) {
-  case ElementType::U8: return {0, 255};
-  case ElementType::I8: return {-128, 127};
-  case ElementType::U16: return {0, 65535};
-  case ElementType::I16: return {-32768, 32767};
-  default: n.unsupported("quantising to type {}", dougong::name(type));
+  case ElementType::U8:
+    return {0, 255};
+  case ElementType::I8:
+    return {-128, 127};
+  case ElementType::U16:
+    return {0, 65535};
+  case ElementType::I16:
+    return {-32768, 32767};
+  default:
+    n.unsupported("quantising to type {}", dougong::name(type));
   }
 }
 
@@ -45,7 +50,8 @@ Value *quantize(Node &n, Value *x, Value *scale, Value *zero, ElementType type, 
 void import_quantize(Node &n) {
   Value *x = n[0], *zero = n.optional(2);
   ElementType type = zero ? zero->type : n.type_attribute("output_dtype", ElementType::U8);
-  n.set(0, quantize(n, x, n[1], zero, type, x->rank() ? n.axis(n.integer("axis", 1) < x->rank() ? n.integer("axis", 1) : 0, x->rank()) : 0));
+  n.set(0,
+        quantize(n, x, n[1], zero, type, x->rank() ? n.axis(n.integer("axis", 1) < x->rank() ? n.integer("axis", 1) : 0, x->rank()) : 0));
 }
 
 void import_dequantize(Node &n) {
@@ -67,7 +73,8 @@ void import_dequantize(Node &n) {
 Value *centred(Node &n, Value *x, Value *zero, int64_t axis) {
   if (!zero)
     return n.e.convert(x, ElementType::I32);
-  return n.e.elementwise({x, along_axis(n, zero, x, axis)}, ElementType::I32, [](Scalars s) { return convert(s[0], ElementType::I32) - convert(s[1], ElementType::I32); });
+  return n.e.elementwise({x, along_axis(n, zero, x, axis)}, ElementType::I32,
+                         [](Scalars s) { return convert(s[0], ElementType::I32) - convert(s[1], ElementType::I32); });
 }
 
 void import_matmul_integer(Node &n) {
@@ -86,7 +93,8 @@ void import_conv_integer(Node &n) { n.set(0, integer_convolution(n, n[0], n.opti
 // i32 sum · (scale_a · scale_b / scale_y), rounded, + zero_y
 Value *requantized(Node &n, Value *sum, Value *scale_a, Value *scale_b, Value *scale_y, Value *zero_y, int64_t axis) {
   auto [low, high] = limits(n, zero_y->type);
-  return n.e.elementwise({sum, along_axis(n, scale_a, sum, axis), along_axis(n, scale_b, sum, axis), along_axis(n, scale_y, sum, axis), along_axis(n, zero_y, sum, axis)},
+  return n.e.elementwise({sum, along_axis(n, scale_a, sum, axis), along_axis(n, scale_b, sum, axis), along_axis(n, scale_y, sum, axis),
+                          along_axis(n, zero_y, sum, axis)},
                          zero_y->type, [&, low = low, high = high](Scalars s) {
                            Scalar factor = s[1] * s[2] / s[3];
                            Scalar q = round_even(convert(s[0], ElementType::F32) * factor) + convert(s[4], ElementType::F32);
@@ -108,18 +116,14 @@ void import_qlinear_conv(Node &n) {
   n.set(0, requantized(n, sum, n[1], n[4], n[6], n[7], 1));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily quantization_ops() {
   static constexpr OpImporter list[] = {
-      {"QuantizeLinear", import_quantize},
-      {"DequantizeLinear", import_dequantize},
-      {"MatMulInteger", import_matmul_integer},
-      {"ConvInteger", import_conv_integer},
-      {"QLinearMatMul", import_qlinear_matmul},
-      {"QLinearConv", import_qlinear_conv},
+      {"QuantizeLinear", import_quantize},  {"DequantizeLinear", import_dequantize},  {"MatMulInteger", import_matmul_integer},
+      {"ConvInteger", import_conv_integer}, {"QLinearMatMul", import_qlinear_matmul}, {"QLinearConv", import_qlinear_conv},
   };
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,7 +1,7 @@
 // Reduce*, ArgMax and ArgMin, Softmax and its relatives, CumSum.
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "models/convolution.h"
 #include "models/op_table.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
 #include <numeric>
 
@@ -14,7 +14,7 @@ Scalar add(Scalars s) { return s[0] + s[1]; }
 
 struct Reduction {
   double start;
-  Scalar (*before)(Scalar);  // null: nothing
+  Scalar (*before)(Scalar); // null: nothing
   Scalar (*combine)(Scalars);
   Scalar (*after)(Scalar);
 };
@@ -106,8 +106,8 @@ Value *place_of_extreme(Emitter &e, Value *x, int64_t axis, bool max, bool last)
     Scalar better = last ? (max ? in >= best : in <= best) : (max ? in > best : in < best);
     mlir::linalg::YieldOp::create(inner, mlir::ValueRange{select(better, in, best).value, select(better, here, where).value});
   };
-  auto op = mlir::linalg::GenericOp::create(e.b, mlir::TypeRange{value.getType(), index.getType()}, mlir::ValueRange(e.get(x)), mlir::ValueRange{value, index},
-                                            llvm::ArrayRef{all, result, result}, iterators, build);
+  auto op = mlir::linalg::GenericOp::create(e.b, mlir::TypeRange{value.getType(), index.getType()}, mlir::ValueRange(e.get(x)),
+                                            mlir::ValueRange{value, index}, llvm::ArrayRef{all, result, result}, iterators, build);
   return e.computed(op.getResult(1), ElementType::I64, shape);
 }
 
@@ -154,7 +154,7 @@ void import_hardmax(Node &n) {
   Emitter &e = n.e;
   Value *x = n[0];
   std::vector<int64_t> axes = softmax_axes(n, x);
-  Shape flat(x->shape.begin(), x->shape.begin() + axes[0]), one;  // several axes are the last ones, and count as one
+  Shape flat(x->shape.begin(), x->shape.begin() + axes[0]), one; // several axes are the last ones, and count as one
   int64_t extent = 1;
   for (int64_t axis : axes)
     extent *= x->shape[axis];
@@ -166,7 +166,8 @@ void import_hardmax(Node &n) {
   along[axes[0]] = extent;
   std::vector<double> count(extent);
   std::iota(count.begin(), count.end(), 0);
-  Value *places = e.known(tensor_of(ElementType::I64, along, count)), *first = e.reshape(place_of_extreme(e, e.reshape(x, flat), axes[0], true, false), one);
+  Value *places = e.known(tensor_of(ElementType::I64, along, count)),
+        *first = e.reshape(place_of_extreme(e, e.reshape(x, flat), axes[0], true, false), one);
   ElementType type = x->type;
   Value *hard = e.elementwise({places, first}, type, [&](Scalars s) { return convert(s[0] == s[1], type); });
   n.set(0, e.reshape(hard, x->shape));
@@ -183,13 +184,14 @@ void import_cum_sum(Node &n) {
     for (int64_t from = 0; from < extent; ++from)
       triangle.bytes[to * extent + from] = (reverse ? from > to : from < to) || (from == to && !exclusive);
   Shape wide = x->shape, mask(x->rank() + 1, 1);
-  wide.insert(wide.begin() + axis, 1);       // [… , 1, from, …]
-  mask[axis] = mask[axis + 1] = extent;      // [… , to, from, …]
-  Value *picked = e.elementwise({e.reshape(x, wide), e.known(with_shape(std::move(triangle), mask))}, x->type, [](Scalars s) { return select(s[1], s[0], s[0].like(0)); });
+  wide.insert(wide.begin() + axis, 1);  // [… , 1, from, …]
+  mask[axis] = mask[axis + 1] = extent; // [… , to, from, …]
+  Value *picked = e.elementwise({e.reshape(x, wide), e.known(with_shape(std::move(triangle), mask))}, x->type,
+                                [](Scalars s) { return select(s[1], s[0], s[0].like(0)); });
   n.set(0, e.convert(e.reduce(picked, {axis + 1}, false, accumulator_for(x->type), 0, add), x->type));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily reduction_ops() {
   static constexpr OpImporter list[] = {
@@ -213,4 +215,4 @@ OpFamily reduction_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

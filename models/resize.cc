@@ -12,7 +12,7 @@ struct Sampling {
   std::string mode, transform, nearest;
   double cubic = -0.75, roi_start = 0, roi_end = 1, extrapolation = 0;
   bool exclude_outside = false, antialias = false;
-  bool whole_length = true;  // align_corners: before opset 18 the standard took the length before it is rounded
+  bool whole_length = true; // align_corners: before opset 18 the standard took the length before it is rounded
 };
 
 // Output index → place in the input, as the standard's coordinate transformations say.
@@ -28,12 +28,13 @@ double place(const Sampling &s, double out, double scale, int64_t from, int64_t 
   if (s.transform == "tf_half_pixel_for_nn")
     return (out + 0.5) / scale;
   if (s.transform == "tf_crop_and_resize")
-    return to > 1 ? s.roi_start * double(from - 1) + out * (s.roi_end - s.roi_start) * double(from - 1) / double(to - 1) : 0.5 * (s.roi_start + s.roi_end) * double(from - 1);
+    return to > 1 ? s.roi_start * double(from - 1) + out * (s.roi_end - s.roi_start) * double(from - 1) / double(to - 1)
+                  : 0.5 * (s.roi_start + s.roi_end) * double(from - 1);
   if (s.transform == "half_pixel_symmetric") {
     double adjustment = double(to) / (scale * double(from)), center = double(from) / 2;
     return center * (1 - adjustment) + (out + 0.5) / scale - 0.5;
   }
-  return (out + 0.5) / scale - 0.5;  // half_pixel
+  return (out + 0.5) / scale - 0.5; // half_pixel
 }
 
 int64_t nearest(const Sampling &s, double at) {
@@ -43,7 +44,7 @@ int64_t nearest(const Sampling &s, double at) {
     return int64_t(std::ceil(at));
   if (s.nearest == "round_prefer_ceil")
     return int64_t(std::floor(at + 0.5));
-  return int64_t(std::ceil(at - 0.5));  // round_prefer_floor
+  return int64_t(std::ceil(at - 0.5)); // round_prefer_floor
 }
 
 double cubic_weight(double a, double x) {
@@ -55,14 +56,14 @@ double cubic_weight(double a, double x) {
 
 // Which elements an output element is made of, with their weights.
 struct Taps {
-  std::vector<std::vector<int64_t>> index;  // [tap][output]
+  std::vector<std::vector<int64_t>> index; // [tap][output]
   std::vector<std::vector<double>> weight;
-  std::vector<bool> outside;                // of the input altogether: extrapolation
+  std::vector<bool> outside; // of the input altogether: extrapolation
 };
 
 Taps taps_of(const Sampling &s, double scale, int64_t from, int64_t to) {
   Taps taps;
-  double shrink = s.antialias && scale < 1 ? scale : 1;  // a filter as wide as the distance between outputs
+  double shrink = s.antialias && scale < 1 ? scale : 1; // a filter as wide as the distance between outputs
   int64_t reach = s.mode == "nearest" ? 0 : s.mode == "linear" ? 1 : 2;
   int64_t half = reach ? int64_t(std::ceil(double(reach) / shrink)) : 0, count = reach ? 2 * half : 1;
   taps.index.assign(count, std::vector<int64_t>(to));
@@ -108,9 +109,11 @@ Value *resample(Emitter &e, Value *x, int64_t axis, int64_t to, const Taps &taps
       std::vector<mlir::AffineExpr> exprs;
       for (int64_t d = 0; d < x->rank(); ++d)
         exprs.push_back(d == position ? e.b.getAffineDimExpr(d).floorDiv(factor) : e.b.getAffineDimExpr(d));
-      mlir::Value result = e.generic({e.get(x, layout)}, {x->type}, {mlir::AffineMap::get(x->rank(), 0, exprs, e.b.getContext()), e.b.getMultiDimIdentityMap(x->rank())},
-                                     e.empty(Emitter::stored_shape(layout, shape), x->type), x->type,
-                                     std::vector<mlir::utils::IteratorType>(x->rank(), mlir::utils::IteratorType::parallel), [](Scalars v) { return v[0]; });
+      mlir::Value result =
+          e.generic({e.get(x, layout)}, {x->type},
+                    {mlir::AffineMap::get(x->rank(), 0, exprs, e.b.getContext()), e.b.getMultiDimIdentityMap(x->rank())},
+                    e.empty(Emitter::stored_shape(layout, shape), x->type), x->type,
+                    std::vector<mlir::utils::IteratorType>(x->rank(), mlir::utils::IteratorType::parallel), [](Scalars v) { return v[0]; });
       return e.computed(result, x->type, shape, layout);
     }
   }
@@ -210,7 +213,7 @@ void import_upsample(Node &n) {
   resize(n, n[0], n.opset < 9 ? n.reals("scales") : reals_of(n.known(1)), {}, sampling, {});
 }
 
-}  // namespace
+} // namespace
 
 OpFamily resize_ops() {
   static constexpr OpImporter list[] = {
@@ -220,4 +223,4 @@ OpFamily resize_ops() {
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

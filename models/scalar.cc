@@ -8,12 +8,18 @@ using namespace mlir;
 
 Type mlir_type(MLIRContext *context, ElementType type) {
   switch (type) {
-  case ElementType::F16: return Float16Type::get(context);
-  case ElementType::BF16: return BFloat16Type::get(context);
-  case ElementType::F32: return Float32Type::get(context);
-  case ElementType::F64: return Float64Type::get(context);
-  case ElementType::Bool: return IntegerType::get(context, 1);
-  default: return IntegerType::get(context, size_in_bytes(type) * 8);
+  case ElementType::F16:
+    return Float16Type::get(context);
+  case ElementType::BF16:
+    return BFloat16Type::get(context);
+  case ElementType::F32:
+    return Float32Type::get(context);
+  case ElementType::F64:
+    return Float64Type::get(context);
+  case ElementType::Bool:
+    return IntegerType::get(context, 1);
+  default:
+    return IntegerType::get(context, size_in_bytes(type) * 8);
   }
 }
 
@@ -35,7 +41,7 @@ Scalar Scalar::like_integer(int64_t number) const { return literal(*builder, val
 Scalar constant(ImplicitLocOpBuilder &builder, ElementType type, double value) {
   bool negative_infinity = value == -std::numeric_limits<double>::infinity(), infinity = value == std::numeric_limits<double>::infinity();
   int64_t integer = negative_infinity || infinity ? 0 : int64_t(value);
-  if (!is_float(type) && (infinity || negative_infinity)) {  // the type's own lowest and highest
+  if (!is_float(type) && (infinity || negative_infinity)) { // the type's own lowest and highest
     unsigned bits = type == ElementType::Bool ? 1 : size_in_bytes(type) * 8;
     APInt limit = is_unsigned(type) ? (infinity ? APInt::getMaxValue(bits) : APInt::getMinValue(bits))
                                     : (infinity ? APInt::getSignedMaxValue(bits) : APInt::getSignedMinValue(bits));
@@ -45,7 +51,8 @@ Scalar constant(ImplicitLocOpBuilder &builder, ElementType type, double value) {
 }
 
 Scalar constant_element(ImplicitLocOpBuilder &builder, const Tensor &tensor, int64_t i) {
-  return literal(builder, mlir_type(builder.getContext(), tensor.type), tensor.type, is_float(tensor.type) ? real_at(tensor, i) : 0, is_float(tensor.type) ? 0 : integer_at(tensor, i));
+  return literal(builder, mlir_type(builder.getContext(), tensor.type), tensor.type, is_float(tensor.type) ? real_at(tensor, i) : 0,
+                 is_float(tensor.type) ? 0 : integer_at(tensor, i));
 }
 
 template <typename Float, typename Signed, typename Unsigned = Signed> static Scalar arithmetic(Scalar a, Scalar b) {
@@ -101,7 +108,7 @@ Scalar operator|(Scalar a, Scalar b) { return a.with(arith::OrIOp::create(*a.bui
 Scalar operator^(Scalar a, Scalar b) { return a.with(arith::XOrIOp::create(*a.builder, a.value, b.value)); }
 Scalar operator~(Scalar a) { return a ^ a.like_integer(-1); }
 
-Scalar shift_left(Scalar a, Scalar b) {  // by the width or more: 0, which LLVM leaves undefined
+Scalar shift_left(Scalar a, Scalar b) { // by the width or more: 0, which LLVM leaves undefined
   Scalar width = a.like_integer(a.value.getType().getIntOrFloatBitWidth());
   return select(b < width, a.with(arith::ShLIOp::create(*a.builder, a.value, b.value)), a.like(0));
 }
@@ -110,7 +117,9 @@ Scalar shift_right(Scalar a, Scalar b) {
   return select(b < width, a.with(arith::ShRUIOp::create(*a.builder, a.value, b.value)), a.like(0));
 }
 
-Scalar select(Scalar condition, Scalar a, Scalar b) { return a.with(arith::SelectOp::create(*a.builder, condition.value, a.value, b.value)); }
+Scalar select(Scalar condition, Scalar a, Scalar b) {
+  return a.with(arith::SelectOp::create(*a.builder, condition.value, a.value, b.value));
+}
 
 Scalar abs(Scalar a) {
   if (is_float(a.type))
@@ -153,12 +162,12 @@ Scalar convert(Scalar a, ElementType type) {
   if (type == ElementType::Bool)
     return a != a.like(0);
   if (is_float(a.type) && is_float(type)) {
-    if (from_bits == to_bits)  // f16 and bf16 meet in f32
+    if (from_bits == to_bits) // f16 and bf16 meet in f32
       return convert(convert(a, ElementType::F32), type);
     return made(from_bits < to_bits ? Value(arith::ExtFOp::create(b, to, a.value)) : Value(arith::TruncFOp::create(b, to, a.value)));
   }
   if (is_float(a.type)) {
-    if (to_bits < 32)  // a narrow integer keeps the low bits, as C and numpy do it
+    if (to_bits < 32) // a narrow integer keeps the low bits, as C and numpy do it
       return convert(convert(a, ElementType::I32), type);
     if (is_unsigned(type) && to_bits == 32)
       return convert(convert(a, ElementType::I64), type);
@@ -178,13 +187,15 @@ Scalar convert_to_index(Scalar a) {
   if (a.index)
     return a;
   Type index = IndexType::get(a.builder->getContext());
-  Value value = is_unsigned(a.type) ? Value(arith::IndexCastUIOp::create(*a.builder, index, a.value)) : Value(arith::IndexCastOp::create(*a.builder, index, a.value));
+  Value value = is_unsigned(a.type) ? Value(arith::IndexCastUIOp::create(*a.builder, index, a.value))
+                                    : Value(arith::IndexCastOp::create(*a.builder, index, a.value));
   return {a.builder, value, ElementType::I64, true};
 }
 
 Scalar convert_from_index(Scalar a, ElementType type) {
-  Scalar integer{a.builder, arith::IndexCastOp::create(*a.builder, IntegerType::get(a.builder->getContext(), 64), a.value), ElementType::I64};
+  Scalar integer{a.builder, arith::IndexCastOp::create(*a.builder, IntegerType::get(a.builder->getContext(), 64), a.value),
+                 ElementType::I64};
   return convert(integer, type);
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -1,9 +1,9 @@
 // Scalar arithmetic as C++ expressions: `select(x > 0, x, alpha * (exp(x) - 1))` writes the arith and math operations of a
 // linalg body. The element type decides what an operator means: float, signed or unsigned.
 #pragma once
-#include "models/host_tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Value.h"
+#include "models/host_tensor.h"
 
 namespace dougong::models {
 
@@ -11,9 +11,9 @@ struct Scalar {
   mlir::ImplicitLocOpBuilder *builder = nullptr;
   mlir::Value value;
   ElementType type = ElementType::F32;
-  bool index = false;  // MLIR's index type; `type` says I64 then
+  bool index = false; // MLIR's index type; `type` says I64 then
 
-  Scalar like(double number) const;             // a constant of this type
+  Scalar like(double number) const; // a constant of this type
   Scalar like_integer(int64_t number) const;
   Scalar with(mlir::Value other) const { return {builder, other, type, index}; }
 };
@@ -21,7 +21,7 @@ struct Scalar {
 Scalar operator+(Scalar a, Scalar b);
 Scalar operator-(Scalar a, Scalar b);
 Scalar operator*(Scalar a, Scalar b);
-Scalar operator/(Scalar a, Scalar b);  // integers: towards zero
+Scalar operator/(Scalar a, Scalar b); // integers: towards zero
 Scalar operator-(Scalar a);
 inline Scalar operator+(Scalar a, double b) { return a + a.like(b); }
 inline Scalar operator-(Scalar a, double b) { return a - a.like(b); }
@@ -30,8 +30,8 @@ inline Scalar operator/(Scalar a, double b) { return a / a.like(b); }
 inline Scalar operator*(double a, Scalar b) { return b.like(a) * b; }
 inline Scalar operator-(double a, Scalar b) { return b.like(a) - b; }
 inline Scalar operator/(double a, Scalar b) { return b.like(a) / b; }
-Scalar remainder(Scalar a, Scalar b);         // sign of the dividend, as C's % and fmod
-Scalar floor_modulo(Scalar a, Scalar b);      // sign of the divisor, as Python's %
+Scalar remainder(Scalar a, Scalar b);    // sign of the dividend, as C's % and fmod
+Scalar floor_modulo(Scalar a, Scalar b); // sign of the divisor, as Python's %
 
 // Bool results. Comparisons with NaN are false, but for `!=`.
 Scalar operator<(Scalar a, Scalar b);
@@ -55,7 +55,7 @@ Scalar shift_left(Scalar a, Scalar b);
 Scalar shift_right(Scalar a, Scalar b);
 
 Scalar select(Scalar condition, Scalar a, Scalar b);
-Scalar minimum(Scalar a, Scalar b);  // NaN if either is
+Scalar minimum(Scalar a, Scalar b); // NaN if either is
 Scalar maximum(Scalar a, Scalar b);
 inline Scalar clamp(Scalar x, double low, double high) { return minimum(maximum(x, x.like(low)), x.like(high)); }
 
@@ -91,4 +91,4 @@ mlir::Type mlir_type(mlir::MLIRContext *context, ElementType type);
 Scalar constant(mlir::ImplicitLocOpBuilder &builder, ElementType type, double value);
 Scalar constant_element(mlir::ImplicitLocOpBuilder &builder, const Tensor &tensor, int64_t i);
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -15,19 +15,22 @@ using Shapes = std::map<std::string, std::vector<int64_t>>;
 std::string text_of(const SessionPort &port) {
   std::vector<std::string> extents;
   for (size_t d = 0; d < port.shape.size(); ++d)
-    extents.push_back(port.shape[d] >= 0 ? std::to_string(port.shape[d]) : d < port.dimension_names.size() && !port.dimension_names[d].empty() ? port.dimension_names[d] : "?");
+    extents.push_back(port.shape[d] >= 0                                                    ? std::to_string(port.shape[d])
+                      : d < port.dimension_names.size() && !port.dimension_names[d].empty() ? port.dimension_names[d]
+                                                                                            : "?");
   return fmt::format("'{}' {} [{}]", port.name, name(port.type), fmt::join(extents, ", "));
 }
 
 // The NPU if the device wants one, and the CPU; opened when first needed.
 class Devices {
- public:
+public:
   explicit Devices(const SessionOptions &options) : options(options) {}
 
   llvm::Expected<std::shared_ptr<Device>> npu() {
     if (!opened_npu) {
-      auto device = Device::open(fmt::format("npu:{}{}{}{}{}", options.machine, options.timing ? ",timing" : "", options.check_races ? ",check-races" : "", options.cores ? fmt::format(",cores={}", options.cores) : "",
-                                              options.trace.empty() ? "" : ",trace=" + options.trace));
+      auto device = Device::open(fmt::format(
+          "npu:{}{}{}{}{}", options.machine, options.timing ? ",timing" : "", options.check_races ? ",check-races" : "",
+          options.cores ? fmt::format(",cores={}", options.cores) : "", options.trace.empty() ? "" : ",trace=" + options.trace));
       if (!device)
         return device.takeError();
       opened_npu = *device;
@@ -44,7 +47,7 @@ class Devices {
     return opened_cpu;
   }
 
- private:
+private:
   const SessionOptions &options;
   std::shared_ptr<Device> opened_npu, opened_cpu;
 };
@@ -53,7 +56,7 @@ class Devices {
 struct Loaded {
   std::shared_ptr<const Artifact> artifact;
   size_t index = 0;
-  std::unique_ptr<Executor> executor;  // made at the first run
+  std::unique_ptr<Executor> executor; // made at the first run
   const Specialisation &program() const { return artifact->specialisations[index]; }
 };
 
@@ -62,7 +65,7 @@ bool wants(const Specialisation &program, Target target) {
 }
 
 class CommonSession : public Session {
- public:
+public:
   CommonSession(SessionOptions given) : options(std::move(given)), devices(options) {}
 
   const std::vector<SessionPort> &inputs() const override { return input_ports; }
@@ -117,7 +120,8 @@ class CommonSession : public Session {
     Artifact all;
     for (const auto &[key, loaded] : specialisations) {
       if (loaded.program().inputs.size() != input_ports.size())
-        return fail(Status::Unsupported, "{}: the model was compiled for values of an input, not only its shape; such a specialisation cannot be saved", path);
+        return fail(Status::Unsupported,
+                    "{}: the model was compiled for values of an input, not only its shape; such a specialisation cannot be saved", path);
       merge(*loaded.artifact, loaded.program(), all);
     }
     if (all.specialisations.empty())
@@ -125,7 +129,7 @@ class CommonSession : public Session {
     return all.save(path);
   }
 
- protected:
+protected:
   virtual llvm::Expected<Loaded *> find(const Shapes &shapes, const std::map<std::string, Tensor> &values) = 0;
 
   const SessionPort *find_input(const std::string &name) const {
@@ -160,7 +164,8 @@ class CommonSession : public Session {
       if (!port)
         return fail(Status::Invalid, "the model has no input '{}'; its inputs are: {}", name, inputs_text());
       if (tensor.type != port->type)
-        return fail(Status::Invalid, "input '{}': the type is {}, wanted is {}", name, dougong::name(tensor.type), dougong::name(port->type));
+        return fail(Status::Invalid, "input '{}': the type is {}, wanted is {}", name, dougong::name(tensor.type),
+                    dougong::name(port->type));
       if (llvm::Error error = check_shape(*port, tensor.shape))
         return error;
       if (tensor.bytes.size() != uint64_t(element_count(tensor.shape)) * size_in_bytes(tensor.type))
@@ -185,7 +190,8 @@ class CommonSession : public Session {
     for (const SessionPort &port : input_ports)
       if (!shapes.count(port.name)) {
         if (std::any_of(port.shape.begin(), port.shape.end(), [](int64_t extent) { return extent < 0; }))
-          return fail(Status::Invalid, "input {}: its open dimensions must be given, as in --shape {}=1x3x640x640", text_of(port), port.name);
+          return fail(Status::Invalid, "input {}: its open dimensions must be given, as in --shape {}=1x3x640x640", text_of(port),
+                      port.name);
         shapes[port.name] = port.shape;
       }
     return shapes;
@@ -233,14 +239,14 @@ class CommonSession : public Session {
   Devices devices;
   std::vector<SessionPort> input_ports, output_ports;
   std::map<std::string, std::string> properties;
-  std::map<std::string, Loaded> specialisations;  // by the text of shapes (and values)
+  std::map<std::string, Loaded> specialisations; // by the text of shapes (and values)
   RunReport last_report;
 };
 
 // ---- ONNX ----------------------------------------------------------------------------------------------------------
 
 class OnnxSession : public CommonSession {
- public:
+public:
   OnnxSession(Model given, SessionOptions options) : CommonSession(std::move(options)), model(std::move(given)) {
     for (const auto *interfaces : {&model.inputs, &model.outputs})
       for (const Interface &interface : *interfaces) {
@@ -256,18 +262,19 @@ class OnnxSession : public CommonSession {
       machine = Machine::load(this->options.machine);
   }
 
- protected:
+protected:
   llvm::Expected<Loaded *> find(const Shapes &shapes, const std::map<std::string, Tensor> &values) override {
     try {
       return &find_or_compile(shapes, values);
     } catch (const NeedsInputValues &error) {
-      return fail(Status::Invalid, "{}; the values come from the inputs {}: run the model with them", error.what(), fmt::join(error.inputs, ", "));
+      return fail(Status::Invalid, "{}; the values come from the inputs {}: run the model with them", error.what(),
+                  fmt::join(error.inputs, ", "));
     } catch (const ModelError &error) {
       return fail(error.status, "{}", error.what());
     }
   }
 
- private:
+private:
   // What the result depends on: the shapes, and the values of those inputs whose values some op wants at compile time.
   std::string key_of(const Shapes &shapes, const std::map<std::string, Tensor> &values) const {
     std::string key;
@@ -275,7 +282,8 @@ class OnnxSession : public CommonSession {
       key += fmt::format("{}={};", name, shape_text(shape));
     for (const std::string &name : by_value) {
       const Tensor &tensor = values.at(name);
-      key += fmt::format("{}:{:016x};", name, llvm::xxh3_64bits(llvm::StringRef(reinterpret_cast<const char *>(tensor.bytes.data()), tensor.bytes.size())));
+      key += fmt::format("{}:{:016x};", name,
+                         llvm::xxh3_64bits(llvm::StringRef(reinterpret_cast<const char *>(tensor.bytes.data()), tensor.bytes.size())));
     }
     return key;
   }
@@ -296,7 +304,8 @@ class OnnxSession : public CommonSession {
           if (!values.count(name))
             throw;
           if (element_count(values.at(name).shape) > largest_value)
-            throw ModelError(Status::Unsupported, fmt::format("{}: it depends on all {} elements of input '{}'", error.what(), element_count(values.at(name).shape), name));
+            throw ModelError(Status::Unsupported, fmt::format("{}: it depends on all {} elements of input '{}'", error.what(),
+                                                              element_count(values.at(name).shape), name));
           by_value.insert(name);
         }
         if (by_value.size() == before)
@@ -306,7 +315,9 @@ class OnnxSession : public CommonSession {
   }
 
   Loaded load_or_compile(const std::string &key, const Shapes &shapes, const std::map<std::string, Tensor> &values) {
-    std::string place = options.cache ? cache_path(fmt::format("{:016x}|{}|{}|{}|{}|{}", model.hash, key, options.device, machine_text(), host_features(), compiler_version())) : "";
+    std::string place = options.cache ? cache_path(fmt::format("{:016x}|{}|{}|{}|{}|{}", model.hash, key, options.device, machine_text(),
+                                                               host_features(), compiler_version()))
+                                      : "";
     if (auto cached = find_in_cache(place))
       return {std::make_shared<Artifact>(std::move(*cached)), 0, nullptr};
     std::map<std::string, Tensor> known;
@@ -334,7 +345,8 @@ class OnnxSession : public CommonSession {
     if (options.device == "cpu")
       return "";
     const Machine &m = machine;
-    return fmt::format("{} {} {} {} {}x{} {} {}", m.name, m.device.cores, m.core.lm_kib, m.core.acc_kib, m.tensor.rows, m.tensor.columns, m.dram_bytes_per_cycle(), m.l2_bytes());
+    return fmt::format("{} {} {} {} {}x{} {} {}", m.name, m.device.cores, m.core.lm_kib, m.core.acc_kib, m.tensor.rows, m.tensor.columns,
+                       m.dram_bytes_per_cycle(), m.l2_bytes());
   }
 
   static constexpr int64_t largest_value = 1 << 16;
@@ -363,17 +375,18 @@ std::vector<SessionPort> common_ports(const Artifact &artifact, std::vector<Spec
 }
 
 class ArtifactSession : public CommonSession {
- public:
-  ArtifactSession(Artifact given, SessionOptions options) : CommonSession(std::move(options)), artifact(std::make_shared<Artifact>(std::move(given))) {
+public:
+  ArtifactSession(Artifact given, SessionOptions options)
+      : CommonSession(std::move(options)), artifact(std::make_shared<Artifact>(std::move(given))) {
     input_ports = common_ports(*artifact, &Specialisation::inputs);
     output_ports = common_ports(*artifact, &Specialisation::outputs);
-    if (!artifact->machine.empty())  // it runs on what it was compiled for
+    if (!artifact->machine.empty()) // it runs on what it was compiled for
       this->options.machine = artifact->machine;
     for (size_t i = 0; i < artifact->specialisations.size(); ++i)
       specialisations[std::to_string(i)] = Loaded{artifact, i, nullptr};
   }
 
- protected:
+protected:
   llvm::Expected<Loaded *> find(const Shapes &shapes, const std::map<std::string, Tensor> &) override {
     std::vector<std::string> known;
     for (auto &[key, loaded] : specialisations) {
@@ -387,14 +400,15 @@ class ArtifactSession : public CommonSession {
         return &loaded;
       known.push_back(fmt::format("{}", fmt::join(texts, " ")));
     }
-    return fail(Status::Invalid, "'{}' was compiled for {}; compile the ONNX file for other shapes", artifact->model, fmt::join(known, " or "));
+    return fail(Status::Invalid, "'{}' was compiled for {}; compile the ONNX file for other shapes", artifact->model,
+                fmt::join(known, " or "));
   }
 
- private:
+private:
   std::shared_ptr<Artifact> artifact;
 };
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
   try {
@@ -412,4 +426,4 @@ llvm::Expected<std::unique_ptr<Session>> Session::open(const std::string &path, 
   }
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -133,23 +133,18 @@ void import_eye_like(Node &n) {
   n.set(0, n.e.known(std::move(eye)));
 }
 
-}  // namespace
+} // namespace
 
 OpFamily shape_ops() {
   static constexpr OpImporter list[] = {
-      {"Constant", import_constant},
-      {"ConstantOfShape", import_constant_of_shape},
-      {"Shape", import_shape},
-      {"Size", import_size},
-      {"Reshape", import_reshape},
-      {"Flatten", import_flatten},
-      {"Squeeze", import_squeeze},
-      {"Unsqueeze", import_unsqueeze},
-      {"Expand", import_expand},
-      {"Range", import_range},
+      {"Constant", import_constant}, {"ConstantOfShape", import_constant_of_shape},
+      {"Shape", import_shape},       {"Size", import_size},
+      {"Reshape", import_reshape},   {"Flatten", import_flatten},
+      {"Squeeze", import_squeeze},   {"Unsqueeze", import_unsqueeze},
+      {"Expand", import_expand},     {"Range", import_range},
       {"EyeLike", import_eye_like},
   };
   return list;
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

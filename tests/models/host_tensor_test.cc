@@ -8,7 +8,7 @@ using namespace dougong::models;
 
 TEST(HostTensor, BfloatRoundsToNearestEven) {
   Tensor t(ElementType::BF16, {4});
-  const double values[] = {1.0, 1.00390625, 1.01171875, NAN};  // 1 + 2^-8: halfway, to even, down; 1 + 3·2^-8: halfway, up
+  const double values[] = {1.0, 1.00390625, 1.01171875, NAN}; // 1 + 2^-8: halfway, to even, down; 1 + 3·2^-8: halfway, up
   for (int i = 0; i < 4; ++i)
     set_real(t, i, values[i]);
   EXPECT_EQ(t.as<uint16_t>()[0], 0x3f80);
@@ -28,7 +28,7 @@ TEST(HostTensor, HalfKeepsSubnormalsAndOverflows) {
 
 TEST(HostTensor, IntegersKeepAllTheirBits) {
   Tensor t(ElementType::I64, {1});
-  set_integer(t, 0, 9007199254740993);  // 2^53 + 1, which no double has
+  set_integer(t, 0, 9007199254740993); // 2^53 + 1, which no double has
   EXPECT_EQ(integer_at(t, 0), 9007199254740993);
   EXPECT_EQ(integer_at(converted(t, ElementType::I32), 0), 1);
 }
@@ -36,22 +36,22 @@ TEST(HostTensor, IntegersKeepAllTheirBits) {
 TEST(HostTensor, Transposes) {
   Tensor t(ElementType::I32, {2, 3});
   for (int i = 0; i < 6; ++i)
-    t.as<int32_t>()[i] = i;  // 0 1 2 / 3 4 5
+    t.as<int32_t>()[i] = i; // 0 1 2 / 3 4 5
   Tensor turned = transposed(t, {1, 0});
   EXPECT_EQ(turned.shape, (Shape{3, 2}));
   EXPECT_EQ(integers_of(turned), (std::vector<int64_t>{0, 3, 1, 4, 2, 5}));
 }
 
 TEST(HostTensor, RoundingForSumsKeepsColumnSums) {
-  const double third = 1.0 / 3;  // f16 rounds it down by 2^-14 / 3, every time
+  const double third = 1.0 / 3; // f16 rounds it down by 2^-14 / 3, every time
   Tensor w = tensor_of(ElementType::F64, {64, 2}, std::vector<double>(128, third));
   Tensor rounded = rounded_for_sums(w, ElementType::F16);
   double sums[2] = {0, 0};
   for (int i = 0; i < 128; ++i) {
     sums[i % 2] += real_at(rounded, i);
-    EXPECT_LT(std::fabs(real_at(rounded, i) - third), std::ldexp(1.0, -12));  // a neighbour, never further
+    EXPECT_LT(std::fabs(real_at(rounded, i) - third), std::ldexp(1.0, -12)); // a neighbour, never further
   }
   for (double sum : sums)
     EXPECT_LT(std::fabs(sum - 64 * third), std::ldexp(1.0, -12));
-  EXPECT_GT(std::fabs(64 * real_at(converted(w, ElementType::F16), 0) - 64 * third), std::ldexp(1.0, -9));  // which nearest does not
+  EXPECT_GT(std::fabs(64 * real_at(converted(w, ElementType::F16), 0) - 64 * third), std::ldexp(1.0, -9)); // which nearest does not
 }

@@ -5,7 +5,7 @@
 
 using namespace dougong::models;
 
-TEST(MemoryPlan, ChainTakesTwoPlaces) {  // a → b → c: a and c share
+TEST(MemoryPlan, ChainTakesTwoPlaces) { // a → b → c: a and c share
   uint64_t total = 0;
   std::vector<uint64_t> offsets = place_in_arena({{256, 0, 1}, {256, 1, 2}, {256, 2, 3}}, total);
   EXPECT_EQ(total, 512u);
@@ -14,7 +14,7 @@ TEST(MemoryPlan, ChainTakesTwoPlaces) {  // a → b → c: a and c share
 }
 
 TEST(MemoryPlan, SmallValueFillsGap) {
-  uint64_t total = 0;  // 1024 bytes live from 0 to 1, then two halves fit where it was
+  uint64_t total = 0; // 1024 bytes live from 0 to 1, then two halves fit where it was
   std::vector<uint64_t> offsets = place_in_arena({{1024, 0, 1}, {512, 2, 3}, {512, 2, 3}}, total);
   EXPECT_EQ(total, 1024u);
   EXPECT_EQ(offsets[1] + offsets[2], 512u);
