@@ -229,9 +229,9 @@ void VectorCode::chooseVectorLoop() {
   int64_t length = 0;
   for (Operation &inner : op.getBlock()->without_terminator())
     length += isa<math::ExpOp, math::PowFOp>(inner) ? 8 : 1;
-  unrolled = std::clamp<int64_t>(256 / std::max<int64_t>(length, 1), 1, 8);
+  unrolled = std::clamp<int64_t>(256 / std::max<int64_t>(length, 1), 1, e.layout.together);
   bool accumulates = !reduced.empty() || isCombined();
-  int64_t most = vectorLoop < 0 ? 2 : accumulates && isMultiplyAdd(op) ? 8 : std::min<int64_t>(4, unrolled);
+  int64_t most = vectorLoop < 0 ? 2 : accumulates && isMultiplyAdd(op) ? e.layout.together : std::min<int64_t>(4, unrolled);
   if (!accumulates && vectorLoop >= 0)
     most = llvm::divideCeil(unrolled * vectorLanes, std::max<int64_t>(vectorLanes, nest.loops[vectorLoop].size));
   if (!parallel.empty() && most > 1) {

@@ -33,6 +33,7 @@ struct Overlap {
 // What the two emissions share.
 struct Layout {
   Overlap overlap;
+  int together = 8;  // vectors at once (npu.h)
   Buffers buffers;
   std::map<std::pair<const void *, int>, Buffer *> byRole;  // of an operation (or block), and which of its buffers
   bool measured = false;

@@ -97,11 +97,12 @@ void reportOverflow(func::FuncOp kernel, const Machine &machine, const Layout &l
 
 }  // namespace
 
-EmitResult emitKernel(func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report) {
+EmitResult emitKernel(func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report, int together) {
   int64_t missing = 0;
   for (const Overlap &overlap : overlaps) {
     Layout layout;
     layout.overlap = overlap;
+    layout.together = together;
     {
       llvm::Module scratch("measure", module.getContext());
       scratch.setDataLayout(module.getDataLayout());
@@ -124,7 +125,7 @@ EmitResult emitKernel(func::FuncOp kernel, const Machine &machine, llvm::Module 
   return {false, missing};
 }
 
-llvm::Expected<std::vector<CompiledKernel>> emitForNpu(ModuleOp kernels, const Machine &machine, llvm::Module &module) {
+llvm::Expected<std::vector<CompiledKernel>> emitForNpu(ModuleOp kernels, const Machine &machine, llvm::Module &module, int together) {
   std::string first;
   ScopedDiagnosticHandler handler(kernels.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error && first.empty())
@@ -151,7 +152,7 @@ llvm::Expected<std::vector<CompiledKernel>> emitForNpu(ModuleOp kernels, const M
       if (failed(prepare(*single)))
         return error("kernel '" + kernel.getName() + "' could not be prepared for the NPU");
       func::FuncOp prepared = *single->getOps<func::FuncOp>().begin();
-      EmitResult emitted = emitKernel(prepared, machine, module, result, !graph || budget == 0.15);
+      EmitResult emitted = emitKernel(prepared, machine, module, result, !graph || budget == 0.15, together);
       if (!emitted.ok && (!emitted.missingBytes || !graph))
         return error("kernel '" + kernel.getName() + "' could not be compiled for the NPU");
       if (!emitted.ok)
