@@ -44,60 +44,22 @@ template <typename Function> Value *chain(Node &n, Function function) {
   });
 }
 
-void import_add(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a + b; });
-}
-void import_sub(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a - b; });
-}
-void import_mul(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a * b; });
-}
-void import_div(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a / b; });
-}
-void import_and(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a & b; });
-}
-void import_or(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a | b; });
-}
-void import_xor(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a ^ b; });
-}
-void import_equal(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a == b; });
-}
-void import_less(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a < b; });
-}
-void import_less_or_equal(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a <= b; });
-}
-void import_greater(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a > b; });
-}
-void import_greater_or_equal(Node &n) {
-  comparison(n, [](Scalar a, Scalar b) { return a >= b; });
-}
-void import_bitwise_and(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a & b; });
-}
-void import_bitwise_or(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a | b; });
-}
-void import_bitwise_xor(Node &n) {
-  binary(n, [](Scalar a, Scalar b) { return a ^ b; });
-}
-void import_max(Node &n) {
-  n.set(0, chain(n, [](Scalar a, Scalar b) { return maximum(a, b); }));
-}
-void import_min(Node &n) {
-  n.set(0, chain(n, [](Scalar a, Scalar b) { return minimum(a, b); }));
-}
-void import_sum(Node &n) {
-  n.set(0, chain(n, [](Scalar a, Scalar b) { return a + b; }));
-}
+Scalar add(Scalar a, Scalar b) { return a + b; }
+Scalar subtract(Scalar a, Scalar b) { return a - b; }
+Scalar multiply(Scalar a, Scalar b) { return a * b; }
+Scalar divide(Scalar a, Scalar b) { return a / b; }
+Scalar both(Scalar a, Scalar b) { return a & b; }
+Scalar either(Scalar a, Scalar b) { return a | b; }
+Scalar differ(Scalar a, Scalar b) { return a ^ b; }
+Scalar equal(Scalar a, Scalar b) { return a == b; }
+Scalar less(Scalar a, Scalar b) { return a < b; }
+Scalar at_most(Scalar a, Scalar b) { return a <= b; }
+Scalar greater(Scalar a, Scalar b) { return a > b; }
+Scalar at_least(Scalar a, Scalar b) { return a >= b; }
+
+template <Scalar (*function)(Scalar, Scalar)> void import_binary(Node &n) { binary(n, function); }
+template <Scalar (*function)(Scalar, Scalar)> void import_comparison(Node &n) { comparison(n, function); }
+template <Scalar (*function)(Scalar, Scalar)> void import_chain(Node &n) { n.set(0, chain(n, function)); }
 
 void import_mean(Node &n) {
   Value *sum = chain(n, [](Scalar a, Scalar b) { return a + b; });
@@ -173,28 +135,28 @@ void import_cast_like(Node &n) { n.set(0, n.e.convert(n[0], n[1]->type)); }
 
 OpFamily elementwise_ops() {
   static constexpr OpImporter list[] = {
-      {"Add", import_add},
-      {"Sub", import_sub},
-      {"Mul", import_mul},
-      {"Div", import_div},
+      {"Add", import_binary<add>},
+      {"Sub", import_binary<subtract>},
+      {"Mul", import_binary<multiply>},
+      {"Div", import_binary<divide>},
       {"Mod", import_mod},
       {"Pow", import_pow},
-      {"And", import_and},
-      {"Or", import_or},
-      {"Xor", import_xor},
-      {"Equal", import_equal},
-      {"Less", import_less},
-      {"LessOrEqual", import_less_or_equal},
-      {"Greater", import_greater},
-      {"GreaterOrEqual", import_greater_or_equal},
-      {"Max", import_max},
-      {"Min", import_min},
-      {"Sum", import_sum},
+      {"And", import_comparison<both>},
+      {"Or", import_comparison<either>},
+      {"Xor", import_comparison<differ>},
+      {"Equal", import_comparison<equal>},
+      {"Less", import_comparison<less>},
+      {"LessOrEqual", import_comparison<at_most>},
+      {"Greater", import_comparison<greater>},
+      {"GreaterOrEqual", import_comparison<at_least>},
+      {"Max", import_chain<maximum>},
+      {"Min", import_chain<minimum>},
+      {"Sum", import_chain<add>},
       {"Mean", import_mean},
       {"BitShift", import_bit_shift},
-      {"BitwiseAnd", import_bitwise_and},
-      {"BitwiseOr", import_bitwise_or},
-      {"BitwiseXor", import_bitwise_xor},
+      {"BitwiseAnd", import_binary<both>},
+      {"BitwiseOr", import_binary<either>},
+      {"BitwiseXor", import_binary<differ>},
       {"PRelu", import_prelu},
       {"Where", import_where},
       {"Clip", import_clip},
