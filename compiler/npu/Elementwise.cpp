@@ -186,7 +186,7 @@ private:
   }
 
   llvm::Value *compute(Values in) {
-    auto is = [&](auto create) { return [=, this](auto) -> llvm::Value * { return create(); }; };
+    auto is = [&](auto create) { return [create](auto) -> llvm::Value * { return create(); }; };
     return TypeSwitch<Operation *, llvm::Value *>(op)
         .Case<arith::AddFOp>(is([&] { return b.CreateFAdd(in[0], in[1]); }))
         .Case<arith::SubFOp>(is([&] { return b.CreateFSub(in[0], in[1]); }))
