@@ -24,8 +24,8 @@ namespace dougong::sim::DOUGONG_LEVEL {
 
 namespace fp {
 using namespace dougong::sim::fp;
-DG_INLINE float from_f16(uint16_t x) { return f32_of_f16(x); }
-DG_INLINE float from_bf16(uint16_t x) { return f32_of_bf16(x); }
+DG_INLINE float from_f16(uint16_t x) { return canonical32(f32_of_f16(x)); }
+DG_INLINE float from_bf16(uint16_t x) { return canonical32(f32_of_bf16(x)); }
 DG_INLINE uint16_t to_f16(float x) { return f16_of_f32(x); }
 DG_INLINE uint16_t to_f16(double x) { return f16_of_f64(x); }
 DG_INLINE uint16_t to_bf16(float x) { return bf16_of_f32(x); }
