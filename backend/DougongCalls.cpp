@@ -59,6 +59,8 @@ SDValue DougongTargetLowering::LowerFormalArguments(SDValue Chain, CallingConv::
     MVT VT = Loc.getLocVT();
     if (Loc.isRegLoc()) {
       Register Reg = MF.addLiveIn(Loc.getLocReg(), getRegClassFor(VT));
+      if (Ins[Loc.getValNo()].Flags.isSExt() && Ins[Loc.getValNo()].ArgVT.getSizeInBits() <= 32)
+        MF.getInfo<DougongFunctionInfo>()->ExtendedArguments.insert(Reg);
       InVals.push_back(DAG.getCopyFromReg(Chain, DL, Reg, VT));
       continue;
     }

@@ -28,6 +28,7 @@ public:
 
 private:
   bool selectAddress(SDValue Address, SDValue &Base, SDValue &Offset, unsigned Bits, unsigned Scale);
+  SDValue loadConstant(int64_t Value, const SDLoc &DL);
   SDValue materialize(int64_t Value, const SDLoc &DL);
   bool selectCompareAndSwap(SDNode *N);
 
@@ -67,11 +68,27 @@ bool DougongDAGToDAGISel::selectAddress(SDValue Address, SDValue &Base, SDValue 
   return true;
 }
 
+// More than four instructions: loaded instead, as a value that never changes.
+SDValue DougongDAGToDAGISel::loadConstant(int64_t Value, const SDLoc &DL) {
+  MachineFunction &MF = CurDAG->getMachineFunction();
+  Constant *C = ConstantInt::getSigned(Type::getInt64Ty(*CurDAG->getContext()), Value);
+  SDValue Pool = CurDAG->getTargetConstantPool(C, MVT::i64, Align(8));
+  SDValue Address(CurDAG->getMachineNode(Dougong::PseudoLLA, DL, MVT::i64, Pool), 0);
+  MachineSDNode *Load = CurDAG->getMachineNode(Dougong::LD, DL, MVT::i64, MVT::Other,
+                                               {Address, CurDAG->getTargetConstant(0, DL, MVT::i64), CurDAG->getEntryNode()});
+  CurDAG->setNodeMemRefs(Load, {MF.getMachineMemOperand(MachinePointerInfo::getConstantPool(MF),
+                                                        MachineMemOperand::MOLoad | MachineMemOperand::MODereferenceable | MachineMemOperand::MOInvariant, 8, Align(8))});
+  return SDValue(Load, 0);
+}
+
 SDValue DougongDAGToDAGISel::materialize(int64_t Value, const SDLoc &DL) {
   if (Value == 0)
     return CurDAG->getCopyFromReg(CurDAG->getEntryNode(), DL, Dougong::X0, MVT::i64);
+  auto Steps = DougongConstant::steps(Value);
+  if (Steps.size() > 4)
+    return loadConstant(Value, DL);
   SDValue Result = CurDAG->getRegister(Dougong::X0, MVT::i64);
-  for (const DougongConstant::Step &Step : DougongConstant::steps(Value)) {
+  for (const DougongConstant::Step &Step : Steps) {
     SDValue Immediate = CurDAG->getTargetConstant(Step.Immediate, DL, MVT::i64);
     SDNode *Node = Step.Opcode == Dougong::LUI ? CurDAG->getMachineNode(Step.Opcode, DL, MVT::i64, Immediate)
                                                : CurDAG->getMachineNode(Step.Opcode, DL, MVT::i64, Result, Immediate);

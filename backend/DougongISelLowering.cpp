@@ -63,7 +63,8 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction({ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::FP_TO_SINT, ISD::FP_TO_UINT}, MVT::i64, Legal);
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
 
-  for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP})
+  for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP,
+                      ISD::ADD, ISD::SUB, ISD::MUL})
     setOperationAction(Op, MVT::i32, Custom);
 
   // Floats.
@@ -219,9 +220,37 @@ SDValue DougongTargetLowering::lowerReturnAddress(SDValue Op, SelectionDAG &DAG)
 
 //===-- Selects and floats -----------------------------------------------------------------------------------------===//
 
+// A select that arithmetic on the condition's 0 or 1 does without a branch; empty if none does.
+//   c ? x : 0 -> -c & x       c ? 0 : x -> c - 1 & x       c ? -1 : x -> -c | x       c ? x : -1 -> c - 1 | x       c ? k : l -> (-c & k - l) + l
+static SDValue selectByArithmetic(SDValue Op, SelectionDAG &DAG) {
+  SDLoc DL(Op);
+  if (Op.getValueType() != MVT::i64)
+    return SDValue();
+  SDValue Condition = Op.getOperand(0), True = Op.getOperand(1), False = Op.getOperand(2);
+  if (Condition.getOpcode() != ISD::SETCC)
+    return SDValue();
+  auto IfTrue = [&] { return DAG.getNegative(Condition, DL, MVT::i64); };
+  auto IfFalse = [&] { return DAG.getNode(ISD::ADD, DL, MVT::i64, Condition, DAG.getAllOnesConstant(DL, MVT::i64)); };
+  if (isNullConstant(False))
+    return DAG.getNode(ISD::AND, DL, MVT::i64, IfTrue(), True);
+  if (isNullConstant(True))
+    return DAG.getNode(ISD::AND, DL, MVT::i64, IfFalse(), False);
+  if (isAllOnesConstant(True))
+    return DAG.getNode(ISD::OR, DL, MVT::i64, IfTrue(), False);
+  if (isAllOnesConstant(False))
+    return DAG.getNode(ISD::OR, DL, MVT::i64, IfFalse(), True);
+  auto *K = dyn_cast<ConstantSDNode>(True), *L = dyn_cast<ConstantSDNode>(False);
+  if (!K || !L || !isInt<12>(L->getSExtValue()) || !isInt<12>(K->getSExtValue()) || !isInt<12>(K->getSExtValue() - L->getSExtValue()))
+    return SDValue();
+  SDValue Difference = DAG.getSignedConstant(K->getSExtValue() - L->getSExtValue(), DL, MVT::i64);
+  return DAG.getNode(ISD::ADD, DL, MVT::i64, DAG.getNode(ISD::AND, DL, MVT::i64, IfTrue(), Difference), False);
+}
+
 // select (setcc l, r, cc), t, f -> SELECT_CC l, r, branch, t, f; any other condition is compared with zero.
 SDValue DougongTargetLowering::lowerSelect(SDValue Op, SelectionDAG &DAG) const {
   SDLoc DL(Op);
+  if (SDValue Result = selectByArithmetic(Op, DAG))
+    return Result;
   SDValue Condition = Op.getOperand(0);
   SDValue Left = Condition, Right = DAG.getConstant(0, DL, MVT::i64);
   unsigned Branch = Dougong::BNE;
@@ -365,6 +394,13 @@ void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValu
     return;
   }
   if (N->getValueType(0) == MVT::i32) {
+    // Every use shares the word instruction's result, whether or not it wants the sign above.
+    if (N->getOpcode() == ISD::ADD || N->getOpcode() == ISD::SUB || N->getOpcode() == ISD::MUL) {
+      SDValue Left = DAG.getAnyExtOrTrunc(N->getOperand(0), DL, MVT::i64), Right = DAG.getAnyExtOrTrunc(N->getOperand(1), DL, MVT::i64);
+      SDValue Word = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNode(N->getOpcode(), DL, MVT::i64, Left, Right), DAG.getValueType(MVT::i32));
+      Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, Word));
+      return;
+    }
     if (unsigned Opcode = wordNode(N)) {
       SmallVector<SDValue, 2> Operands;
       for (SDValue Operand : N->op_values())
@@ -482,6 +518,15 @@ bool DougongTargetLowering::isZExtFree(SDValue Value, EVT To) const {
 
 bool DougongTargetLowering::isFMAFasterThanFMulAndFAdd(const MachineFunction &, EVT VT) const {
   return VT == MVT::f32 || VT == MVT::f64 || VT == MVT::v32f32;
+}
+
+// x * (2^n ± 1) as a shift and an addition: a multiplication takes three cycles and its constant a register. 3, 5 and 9 are one sh?add.
+bool DougongTargetLowering::decomposeMulByConstant(LLVMContext &, EVT VT, SDValue C) const {
+  auto *Constant = dyn_cast<ConstantSDNode>(C);
+  if (!Constant || !VT.isScalarInteger() || VT.getSizeInBits() > 64)
+    return false;
+  const APInt &Value = Constant->getAPIntValue();
+  return (Value + 1).isPowerOf2() || (Value - 1).isPowerOf2() || (1 - Value).isPowerOf2() || (-1 - Value).isPowerOf2();
 }
 
 Register DougongTargetLowering::getExceptionPointerRegister(const Constant *) const { return Dougong::X10; }

@@ -68,6 +68,7 @@ public:
   bool shouldConvertConstantLoadToIntImm(const APInt &, Type *) const override { return true; }
   bool isCheapToSpeculateCtlz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool isCheapToSpeculateCttz(Type *Ty) const override { return !Ty->isVectorTy(); }
+  bool decomposeMulByConstant(LLVMContext &Context, EVT VT, SDValue C) const override;
   bool hasAndNot(SDValue Value) const override { return Value.getValueType().isScalarInteger() && !isa<ConstantSDNode>(Value); }
   unsigned ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
   Register getExceptionPointerRegister(const Constant *) const override;

@@ -5,6 +5,9 @@
 //   %e = ADDIW %c, 0               →                          sign-extends; the addition may become one because nobody looks at
 //   BLT %e, …                         BLT %c, …               the upper half of its result
 //   %d = ADDI %c, 1                   %d = ADDIW %c, 1
+//
+// Likewise one whose users all take the low 32 bits only. A load of 64 bits of which the low half is wanted, sign-extended, becomes LW.
+#include "DougongFunctionInfo.h"
 #include "DougongInstrInfo.h"
 #include "DougongPasses.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -59,30 +62,6 @@ static Extension extensionOf(const MachineInstr &MI) {
   return Extension::Unknown;
 }
 
-// Whether a copy out of a physical register at the function's entry brings an argument the caller has sign-extended.
-static bool isExtendedArgument(const MachineInstr &Copy, Register Physical) {
-  const MachineFunction &MF = *Copy.getMF();
-  if (Copy.getParent() != &MF.front() || !MF.getRegInfo().isLiveIn(Physical))
-    return false;
-  for (const MachineInstr &MI : MF.front()) { // not a result that a call left there
-    if (&MI == &Copy)
-      break;
-    if (MI.isCall() || MI.modifiesRegister(Physical, nullptr))
-      return false;
-  }
-  unsigned Register = Dougong::X10;
-  for (const Argument &A : MF.getFunction().args()) { // as long as each takes one register, the first eight stand in a row
-    Type *Ty = A.getType();
-    if (A.hasByValAttr() || !(Ty->isPointerTy() || Ty->isFloatTy() || Ty->isDoubleTy() || (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64)))
-      return false;
-    if (Register == Physical)
-      return A.hasAttribute(Attribute::SExt) && Ty->getIntegerBitWidth() <= 32;
-    if (++Register > Dougong::X17)
-      return false;
-  }
-  return false;
-}
-
 // The word operation with the same low 32 bits; 0 if there is none.
 static unsigned wordOpcode(const MachineInstr &MI) {
   switch (MI.getOpcode()) {
@@ -90,6 +69,8 @@ static unsigned wordOpcode(const MachineInstr &MI) {
   case Dougong::SUB: return Dougong::SUBW;
   case Dougong::MUL: return Dougong::MULW;
   case Dougong::ADDI: return MI.getOperand(1).isReg() && MI.getOperand(2).isImm() ? Dougong::ADDIW : 0;
+  case Dougong::LD: return MI.hasOneMemOperand() && MI.memoperands().front()->isUnordered() && !MI.memoperands().front()->isVolatile() && MI.getOperand(2).isImm() ? Dougong::LW : 0;
+  case Dougong::LWU: return MI.getOperand(2).isImm() ? Dougong::LW : 0;
   case Dougong::SLLI: return MI.getOperand(2).getImm() < 32 ? Dougong::SLLIW : 0;
   }
   return 0;
@@ -143,7 +124,7 @@ static bool isSignExtended(Register Reg, const MachineRegisterInfo &MRI, SmallVe
     if (!Seen.insert(MI).second)
       continue;
     if (MI->isCopy() && MI->getOperand(1).getReg().isPhysical()) {
-      if (MI->getOperand(1).getReg() == Dougong::X0 || isExtendedArgument(*MI, MI->getOperand(1).getReg()))
+      if (MI->getOperand(1).getReg() == Dougong::X0 || MI->getMF()->getInfo<DougongFunctionInfo>()->ExtendedArguments.contains(R))
         continue;
       return false;
     }
@@ -175,7 +156,7 @@ bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
         continue;
       Register Result = MI.getOperand(0).getReg(), Source = MI.getOperand(1).getReg();
       SmallVector<MachineInstr *, 8> Narrow;
-      if (!Source.isVirtual() || !isSignExtended(Source, MRI, Narrow) || !MRI.constrainRegClass(Source, MRI.getRegClass(Result)))
+      if (!Source.isVirtual() || !(onlyWordIsUsed(Result, MRI) || isSignExtended(Source, MRI, Narrow)) || !MRI.constrainRegClass(Source, MRI.getRegClass(Result)))
         continue;
       for (MachineInstr *Wide : Narrow)
         Wide->setDesc(TII.get(wordOpcode(*Wide)));

@@ -108,6 +108,8 @@ def : SwappedBranchPat<setgt, BLT>;
 def : SwappedBranchPat<setle, BGE>;
 def : SwappedBranchPat<setugt, BLTU>;
 def : SwappedBranchPat<setule, BGEU>;
+def inverted_bit : PatFrag<(ops node:$a), (xor node:$a, 1), [{ return CurDAG->MaskedValueIsZero(N->getOperand(0), APInt::getBitsSetFrom(64, 1)); }]>;
+def : Pat<(brcond (i64 (inverted_bit i64:$a)), bb:$target), (BEQ $a, (i64 X0), bb:$target)>;
 def : Pat<(brcond i64:$a, bb:$target), (BNE $a, (i64 X0), bb:$target)>;
 
 // ---- Floats: f32 and f64 --------------------------------------------------------------------------------------------

@@ -34,6 +34,16 @@ public:
     return Imm.isZero() ? 0 : int(DougongConstant::steps(Imm.getSExtValue()).size());
   }
 
+  // What a loop's induction variables cost is first the instructions they take each time round: registers are plenty, and a counter that
+  // only counts goes when the end of a pointer's range can be compared instead.
+  bool isLSRCostLess(const TargetTransformInfo::LSRCost &A, const TargetTransformInfo::LSRCost &B) const override {
+    auto Order = [](const TargetTransformInfo::LSRCost &C) {
+      unsigned Registers = C.NumRegs + (C.NumBaseAdds != 0); // the sum of bases stands in one more
+      return std::make_tuple(C.Insns, Registers, C.AddRecCost, C.NumIVMuls, C.NumBaseAdds, C.ScaleCost, C.ImmCost, C.SetupCost);
+    };
+    return Order(A) < Order(B);
+  }
+
   // The instructions reduce, and access memory under a mask and through an index: 32 lanes of up to 32 bits, or several times that.
   bool shouldExpandReduction(const IntrinsicInst *II) const override {
     Type *Operand = II->getArgOperand(II->arg_size() - 1)->getType();

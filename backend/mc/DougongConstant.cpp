@@ -19,6 +19,8 @@ static void appendSteps(int64_t Value, SmallVectorImpl<DougongConstant::Step> &S
   // The carry out of the low part wraps as the machine's own addition does.
   uint64_t Rest = uint64_t(Value) - uint64_t(Low);
   unsigned Shift = llvm::countr_zero(Rest);
+  if (Shift > 12 && !isInt<12>(int64_t(Rest) >> Shift) && isInt<32>(int64_t(Rest) >> (Shift - 12)))
+    Shift -= 12; // lui alone
   appendSteps(int64_t(Rest) >> Shift, Steps);
   Steps.push_back({Dougong::SLLI, Shift});
   if (Low)
