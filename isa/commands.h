@@ -33,7 +33,10 @@ enum dg_type { DG_I8 = 0, DG_U8 = 1, DG_I16 = 2, DG_I32 = 3, DG_F16 = 4, DG_BF16
  *   B[k, n] at b + k0*b_k_stride[0] + k1*b_k_stride[1] + k2*b_k_stride[2] + n*b_n_stride
  *   ACC[m, n] at acc + (m0*m[1] + m1)*acc_m_stride + 4*n
  * All strides in bytes. f16, bf16 and fp8 operands: each step is one f32 fused multiply-add, round to nearest even, f32 accumulators. i8 and u8
- * (A and B may differ): i32 accumulators that wrap. A count of 0 does nothing but (k = 0, accumulate = 0) writes zeros. */
+ * (A and B may differ): i32 accumulators that wrap. A count of 0 does nothing but (k = 0, accumulate = 0) writes zeros.
+ * m, k and n each are below 2^24, and one command has its limits, far beyond what memories hold: */
+#define DG_TENSOR_MOST_ELEMENTS (1ull << 27) /* m * k, and k * n */
+#define DG_TENSOR_MOST_STEPS (1ull << 36)    /* m * k * n */
 typedef struct dg_tensor_command {
   uint32_t a, b;            /* LM addresses */
   uint32_t acc;             /* ACC byte offset, a multiple of 4 */
@@ -71,6 +74,7 @@ typedef struct dg_drain_command {
  *                                =  fill                             elsewhere, if fill_outside; else dst is left alone.
  * Outside [low, high) the source is not touched (its address may be nonsense). Strides in bytes. Unused dimensions have count 1, low 0, high 1.
  * A load queue reads DRAM or LM and writes LM; a store queue reads LM and writes DRAM or LM (own or remote). */
+#define DG_DMA_MOST_ELEMENTS (1ull << 30) /* the product of the counts */
 typedef struct dg_dma_command {
   uint64_t src, dst;
   uint32_t element_bytes;   /* 1, 2, 4, 8 */

@@ -117,6 +117,9 @@ public:
   }
 
 private:
+  // Where nothing is touched an offset may be nonsense, and wraps.
+  static uint64_t times(int64_t index, int64_t stride) { return uint64_t(index) * uint64_t(stride); }
+
   void walk(int d, uint64_t from, uint64_t to, bool inside) {
     int64_t count = c.count[d], low = std::clamp<int64_t>(c.low[d], 0, count), high = std::clamp<int64_t>(c.high[d], low, count);
     if (!inside)
@@ -125,16 +128,16 @@ private:
       for (int64_t i = 0; i < count; ++i) {
         bool within = i >= low && i < high;
         if (within || c.fill_outside)
-          walk(d + 1, from + i * c.src_stride[d], to + i * c.dst_stride[d], within);
+          walk(d + 1, from + times(i, c.src_stride[d]), to + times(i, c.dst_stride[d]), within);
       }
       return;
     }
     if (c.fill_outside) {
       fill_units(to, low);
-      fill_units(to + high * c.dst_stride[d], count - high);
+      fill_units(to + times(high, c.dst_stride[d]), count - high);
     }
     if (low < high)
-      copy_units(from + low * c.src_stride[d], to + low * c.dst_stride[d], high - low);
+      copy_units(from + times(low, c.src_stride[d]), to + times(low, c.dst_stride[d]), high - low);
   }
 
   void copy_units(uint64_t from, uint64_t to, int64_t count) {
@@ -142,13 +145,13 @@ private:
     if (src_step == int64_t(unit) && dst_step == int64_t(unit))
       return copy(from, to, unit * count);
     for (int64_t i = 0; i < count; ++i)
-      copy(from + i * src_step, to + i * dst_step, unit);
+      copy(from + times(i, src_step), to + times(i, dst_step), unit);
   }
   void fill_units(uint64_t to, int64_t count) {
     if (count > 0 && c.dst_stride[level] == int64_t(unit))
       return fill(to, unit * count);
     for (int64_t i = 0; i < count; ++i)
-      fill(to + i * c.dst_stride[level], unit);
+      fill(to + times(i, c.dst_stride[level]), unit);
   }
 
   void copy(uint64_t from, uint64_t to, uint64_t bytes) {
@@ -269,11 +272,14 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
     return fmt::format("element_bytes is {}; it must be 1, 2, 4 or 8", e);
   if (c.fill_outside > 1)
     return fmt::format("fill_outside is {}; it must be 0 or 1", c.fill_outside);
-  __int128 elements = 1;
-  for (uint32_t count : c.count)
+  // A count of 0 makes the copy empty, whatever the others are; and the product may be beyond any word.
+  bool empty = std::find(std::begin(c.count), std::end(c.count), 0) != std::end(c.count);
+  uint64_t elements = !empty;
+  for (uint32_t count : c.count) {
     elements *= count;
-  if (elements > __int128(1) << 40)
-    return fmt::format("counts {}: a copy of more than 2^40 elements", fmt::join(c.count, " x "));
+    if (elements > DG_DMA_MOST_ELEMENTS)
+      return fmt::format("counts {}: a copy of more than {} elements", fmt::join(c.count, " x "), DG_DMA_MOST_ELEMENTS);
+  }
   Sides sides = sides_of(c);
   if (!sides.nothing_written)
     if (std::string problem = find_side(sides.dst, "dst", !load, true, core); !problem.empty())

@@ -131,4 +131,22 @@ ElfFile::ElfFile(std::string_view data) {
   movable = header.e_type == ET_DYN || emitted;
 }
 
+std::map<std::string, std::string_view> debug_sections(std::string_view elf) {
+  std::map<std::string, std::string_view> found;
+  try {
+    Bytes bytes(elf);
+    auto header = bytes.at<Elf64_Ehdr>(0, "header");
+    auto sections = bytes.table<Elf64_Shdr>(header.e_shoff, header.e_shoff ? header.e_shnum : 0, header.e_shentsize, "section headers");
+    if (header.e_shstrndx >= sections.size())
+      return found;
+    const Elf64_Shdr &names = sections[header.e_shstrndx];
+    std::string_view texts = bytes.slice(names.sh_offset, names.sh_size, "section names");
+    for (const Elf64_Shdr &section : sections)
+      if (std::string name = string_at(texts, section.sh_name); name.starts_with(".debug_") && section.sh_type == SHT_PROGBITS && !(section.sh_flags & SHF_COMPRESSED))
+        found[name.substr(1)] = bytes.slice(section.sh_offset, section.sh_size, "debug information");
+  } catch (const LoadError &) { // what was found until then
+  }
+  return found;
+}
+
 } // namespace dougong::sim

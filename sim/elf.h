@@ -3,6 +3,7 @@
 #pragma once
 #include "sim/device.h"
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ struct ElfFile {
 
   explicit ElfFile(std::string_view bytes);
 };
+
+// The contents of the sections of debug information that lie within the file, by name ("debug_line").
+std::map<std::string, std::string_view> debug_sections(std::string_view elf);
 
 // "kernels.c:12", from the DWARF lines of an ELF file; empty if it has none for the address.
 std::string source_line(std::string_view elf, uint64_t address);

@@ -207,6 +207,14 @@ struct Reach {
   void dimension(uint64_t count, int64_t stride) { (stride < 0 ? low : high) += stride * int64_t(count ? count - 1 : 0); }
 };
 
+// Of three numbers, any of which may be 0; the largest number if it does not fit.
+uint64_t product(uint64_t a, uint64_t b, uint64_t c) {
+  uint64_t result;
+  if (!a || !b || !c)
+    return 0;
+  return __builtin_mul_overflow(a, b, &result) || __builtin_mul_overflow(result, c, &result) ? ~0ull : result;
+}
+
 const char *type_name(uint8_t type) {
   static const char *const names[] = {"I8", "U8", "I16", "I32", "F16", "BF16", "F32", "F8E4M3", "F8E5M2"};
   return type < 9 ? names[type] : "unknown";
@@ -234,11 +242,14 @@ void Engines::check(const dg_tensor_command &c) const {
                     c.a_type, type_name(c.a_type), c.b_type, type_name(c.b_type)));
   if (c.accumulate > 1)
     core.fault(core.at, fmt::format("dg.tensor: accumulate is {}; it must be 0 or 1", c.accumulate));
-  uint64_t m = uint64_t(c.m[0]) * c.m[1], k = uint64_t(c.k[0]) * c.k[1] * c.k[2];
+  uint64_t m = uint64_t(c.m[0]) * c.m[1], k = product(c.k[0], c.k[1], c.k[2]);
   if (m == 0 || c.n == 0)
     return;
   if (m >= 1u << 24 || k >= 1u << 24 || c.n >= 1u << 24)
-    core.fault(core.at, fmt::format("dg.tensor: counts m {}, k {}, n {}: each must be below 2^24", m, k, c.n));
+    core.fault(core.at, fmt::format("dg.tensor: counts m {} x {}, k {} x {} x {}, n {}: each product must be below 2^24", c.m[0], c.m[1], c.k[0], c.k[1], c.k[2], c.n));
+  if (m * k > DG_TENSOR_MOST_ELEMENTS || k * c.n > DG_TENSOR_MOST_ELEMENTS || product(m, k, c.n) > DG_TENSOR_MOST_STEPS)
+    core.fault(core.at, fmt::format("dg.tensor: m {}, k {}, n {}: one command takes at most {} elements of A and of B, and {} multiply-adds", m, k, c.n,
+                                    DG_TENSOR_MOST_ELEMENTS, DG_TENSOR_MOST_STEPS));
   Reach a, b, acc;
   for (int i = 0; i < 2; ++i)
     a.dimension(c.m[i], c.a_m_stride[i]);

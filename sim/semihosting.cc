@@ -38,10 +38,9 @@ enum Operation {
 constexpr uint64_t failed = ~0ull, stopped_by_application = 0x20026;
 
 std::string text(Core &core, uint64_t address, uint64_t length) {
-  std::string result(length, 0);
-  if (length)
-    std::memcpy(result.data(), core.access(core.at, address, length, false), length);
-  return result;
+  if (!length)
+    return "";
+  return {reinterpret_cast<const char *>(core.access(core.at, address, length, false)), length};
 }
 
 } // namespace

@@ -151,8 +151,9 @@ static int link(const Request &request, const Strings &objects) {
   Strings command = {DOUGONG_LLD, "-nostdlib", "--no-relax", "--gc-sections", "-o", request.output.empty() ? "a.out" : request.output};
   if (llvm::find(request.linker, "-T") == request.linker.end())
     command.insert(command.end(), {"-T", DOUGONG_DEVICE "/program.ld"});
-  if (request.start_files) // atexit's list is weak in the C library too, and 0 out of reach: see program.ld
-    command.insert(command.end(), {"-u", "__call_exitprocs", library + "crt0-semihost.o"});
+  if (request.start_files) // what is weak in the C library is linked in, because 0 is out of reach: see program.ld
+    command.insert(command.end(),
+                   {"-u", "__call_exitprocs", "-u", "gettimeofday", "-u", "__semihost_creat_time", "-u", "__semihost_write_time", library + "crt0-semihost.o"});
   command.insert(command.end(), objects.begin(), objects.end());
   command.insert(command.end(), request.linker.begin(), request.linker.end());
   if (request.start_files)
