@@ -78,10 +78,11 @@ void DougongTargetLowering::setScalarActions() {
     setOperationAction(ISD::ConstantFP, VT, Legal);
     setOperationAction(ISD::BITCAST, VT, VT == MVT::f64 ? Legal : Custom);
     setOperationAction({ISD::FSIN, ISD::FCOS, ISD::FSINCOS, ISD::FTAN, ISD::FASIN, ISD::FACOS, ISD::FATAN, ISD::FATAN2, ISD::FSINH, ISD::FCOSH,
-                        ISD::FTANH, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FFREXP, ISD::FMODF, ISD::FREM, ISD::FEXP, ISD::FEXP2, ISD::FEXP10,
+                        ISD::FTANH, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FFREXP, ISD::FMODF, ISD::FEXP, ISD::FEXP2, ISD::FEXP10,
                         ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FCEIL, ISD::FFLOOR, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND,
                         ISD::FROUNDEVEN, ISD::FCANONICALIZE, ISD::FMAD},
                        VT, Expand);
+    setOperationAction(ISD::FREM, VT, LibCall); // Expand would lay out 90 instructions and calls of frexp
     for (MVT Memory : Floats)
       if (Memory != VT) {
         setLoadExtAction(ISD::EXTLOAD, VT, Memory, Expand);

@@ -14,6 +14,7 @@ class TargetMachine;
 FunctionPass *createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel);
 FunctionPass *createDougongExpandPseudos();
 FunctionPass *createDougongRemoveExtensions();
+FunctionPass *createDougongVectorExpansion();
 AsmPrinter *createDougongAsmPrinter(TargetMachine &TM, std::unique_ptr<MCStreamer> &&Streamer);
 
 } // namespace llvm

@@ -32,6 +32,7 @@ public:
   }
 
   void addIRPasses() override {
+    addPass(createDougongVectorExpansion());
     addPass(createAtomicExpandLegacyPass());
     TargetPassConfig::addIRPasses();
   }

@@ -89,11 +89,13 @@ def cases():
 
     def case(name, kind, e, body, out=None, n=N, ulp=0, declares=(), out_lanes=None):
         """`body` computes %r from %a, %b, %c of element type e."""
-        loads = "".join(f"  %{v} = load {vec(e, n)}, ptr %p{v}, align 1\n" for v in "abc")
+        def natural(element):
+            return 1 if name.startswith("unaligned") else {"float": 4, "half": 2, "bfloat": 2}.get(element) or max(1, int(element[1:]) // 8)
+        loads = "".join(f"  %{v} = load {vec(e, n)}, ptr %p{v}, align {natural(e)}\n" for v in "abc")
         out = out or e
         lanes = n if out_lanes is None else out_lanes
         t = out if lanes == 0 else vec(out, lanes)
-        return Case(name, kind, out, lanes or 1, f"{loads}{body}\n  store {t} %r, ptr %po, align 1\n", ulp, declares)
+        return Case(name, kind, out, lanes or 1, f"{loads}{body}\n  store {t} %r, ptr %po, align {natural(out)}\n", ulp, declares)
 
     def intrinsic(name, kind, e, operands, n=N, ulp=0):
         t, m = vec(e, n), f"v{n}{CODE.get(e, e)}"
@@ -191,6 +193,21 @@ def cases():
                    f"  store {t} %q, ptr %po, align 1\n  %j = and <32 x i32> %i, splat (i32 31)\n  %h = getelementptr {e}, ptr %po, <32 x i32> %j\n"
                    f"  call void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t} %c, <32 x ptr> %h, i32 1, <32 x i1> %m)\n  %r = load {t}, ptr %po, align 1",
                    declares=[f"declare {t} @llvm.masked.gather.v32{CODE.get(e, e)}.v32p0(<32 x ptr>, i32, <32 x i1>, {t})", f"declare void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t}, <32 x ptr>, i32, <32 x i1>)"])
+    for e, kind in [("float", "s"), ("half", "s"), ("bfloat", "s")]:
+        yield case(f"frem {e}", kind, e, f"  %r = frem {vec(e)} %a, %b")
+    for op, operands in [("sin", 1), ("cos", 1), ("pow", 2)]:
+        yield intrinsic(op, "s", "float", operands, ulp=3)
+    yield intrinsic("sin", "s", "float", 1, n=64, ulp=3)
+    for e, n in [("float", 32), ("i32", 64), ("half", 32), ("i8", 96)]:
+        t, kind, code = vec(e, n), "i" if e[0] == "i" else "s", f"v{n}{CODE.get(e, e)}"
+        size = {"float": 4, "i32": 4, "half": 2, "i8": 1}[e]
+        mask = f"  %m = {'icmp slt' if e[0] == 'i' else 'fcmp olt'} {t} %a, %b\n"
+        yield case(f"expanding load {t}", kind, e, mask + f"  %r = call {t} @llvm.masked.expandload.{code}(ptr align {size} %pc, <{n} x i1> %m, {t} %a)", n=n,
+                   declares=[f"declare {t} @llvm.masked.expandload.{code}(ptr, <{n} x i1>, {t})"])
+        yield case(f"compressing store {t}", kind, e, mask + f"  store {t} %c, ptr %po, align {size}\n  call void @llvm.masked.compressstore.{code}({t} %a, ptr align {size} %po, <{n} x i1> %m)\n"
+                   f"  %r = load {t}, ptr %po, align {size}", n=n, declares=[f"declare void @llvm.masked.compressstore.{code}({t}, ptr, <{n} x i1>)"])
+        yield case(f"unaligned {t}", kind, e, f"  %s = alloca [{n * size + 16} x i8], align 16\n  %u = getelementptr i8, ptr %s, i64 5\n  store {t} %a, ptr %u, align 1\n"
+                   f"  %v = load {t}, ptr %u, align 1\n  %w = getelementptr i8, ptr %u, i64 {size}\n  store {t} %v, ptr %w, align 1\n  %r = load {t}, ptr %u, align 1", n=n)
     yield case("constants", "i", "i32", f"  %r = add <32 x i32> %a, <{', '.join(f'i32 {(i * i * 37) % 1000 - 500}' for i in range(32))}>")
     yield case("float constants", "s", "float", f"  %r = fadd {f} %a, <{', '.join(f'float {i * i / 4.0:e}' for i in range(32))}>")
     yield case("affine", "i", "i32", "  %s = call <32 x i32> @llvm.stepvector.v32i32()\n  %x = mul <32 x i32> %s, splat (i32 12)\n  %y = add <32 x i32> %x, splat (i32 -7)\n  %r = add <32 x i32> %y, %a",

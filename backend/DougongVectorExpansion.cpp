@@ -1,0 +1,196 @@
+// What vectors can say and the machine cannot do in a few instructions, as other IR, before selection takes it apart lane by lane.
+//
+//   %r = frem <32 x float> %a, %b              two arrays on the stack, and a loop of 32 calls of fmodf through them
+//   %r = call <32 x float> @llvm.sin(%a)       the same: what has no instruction of its own and no formula in vector code
+//   expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one]
+//   compressstore(%v, %p, %mask)               scatter to there; the numbers come from five shifted additions
+//   load <32 x float>, ptr %p, align 1         its bytes by vectors of bytes into an aligned array on the stack, then the load; a store likewise
+//
+// Before: 7 to 97 instructions a lane. As everywhere in vector code, memory and stack are local memory.
+#include "DougongPasses.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Pass.h"
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned Lanes = 32; // of a register
+
+class DougongVectorExpansion : public FunctionPass {
+public:
+  static char ID;
+  DougongVectorExpansion() : FunctionPass(ID) {}
+  StringRef getPassName() const override { return "Dougong vector expansion"; }
+  bool runOnFunction(Function &F) override;
+
+private:
+  bool expand(Instruction &I);
+  void loopOverLanes(Instruction &I, FixedVectorType *Type);
+  void packedAccess(IntrinsicInst &I);
+  void unalignedAccess(Instruction &I, FixedVectorType *Type);
+  AllocaInst *array(Instruction &I, Type *Of);
+};
+
+// A vector of whole registers of elements that vector loads know.
+FixedVectorType *whole(Type *T) {
+  auto *Vector = dyn_cast<FixedVectorType>(T);
+  if (!Vector || Vector->getNumElements() % Lanes)
+    return nullptr;
+  Type *Element = Vector->getElementType();
+  bool Known = Element->isHalfTy() || Element->isBFloatTy() || Element->isFloatTy() || Element->isIntegerTy(8) || Element->isIntegerTy(16) || Element->isIntegerTy(32);
+  return Known ? Vector : nullptr;
+}
+
+unsigned bytesOf(Type *Element) { return Element->getScalarSizeInBits() / 8; }
+
+bool wantsALoop(const Instruction &I) {
+  if (I.getOpcode() == Instruction::FRem)
+    return true;
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (!Call)
+    return false;
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::sin:
+  case Intrinsic::cos:
+  case Intrinsic::tan:
+  case Intrinsic::asin:
+  case Intrinsic::acos:
+  case Intrinsic::atan:
+  case Intrinsic::atan2:
+  case Intrinsic::sinh:
+  case Intrinsic::cosh:
+  case Intrinsic::pow: return true;
+  default: return false;
+  }
+}
+
+// An array on the stack, in the entry block, aligned for vectors.
+AllocaInst *DougongVectorExpansion::array(Instruction &I, Type *Of) {
+  IRBuilder<> Entry(&*I.getFunction()->getEntryBlock().getFirstInsertionPt());
+  AllocaInst *Array = Entry.CreateAlloca(Of);
+  Array->setAlignment(Align(16)); // a full 128 is faster, but would align every frame
+  return Array;
+}
+
+// before: ... I ...    after: stores of the operands; a block that runs 32 times; the load of the result; ...
+void DougongVectorExpansion::loopOverLanes(Instruction &I, FixedVectorType *Type) {
+  llvm::Type *Element = Type->getElementType();
+  SmallVector<AllocaInst *, 2> Arrays;
+  IRBuilder<> B(&I);
+  unsigned Operands = I.getOpcode() == Instruction::FRem ? 2 : cast<CallBase>(I).arg_size();
+  for (unsigned Operand = 0; Operand < Operands; ++Operand) {
+    Arrays.push_back(array(I, Type));
+    B.CreateAlignedStore(I.getOperand(Operand), Arrays.back(), Align(16));
+  }
+  BasicBlock *Before = I.getParent(), *After = Before->splitBasicBlock(&I);
+  BasicBlock *Body = BasicBlock::Create(I.getContext(), "lane", Before->getParent(), After);
+  Before->getTerminator()->setSuccessor(0, Body);
+  B.SetInsertPoint(Body);
+  PHINode *Lane = B.CreatePHI(B.getInt64Ty(), 2);
+  SmallVector<Value *, 2> Scalars, Places;
+  for (AllocaInst *Array : Arrays) {
+    Places.push_back(B.CreateInBoundsGEP(Element, Array, Lane));
+    Scalars.push_back(B.CreateLoad(Element, Places.back()));
+  }
+  Value *Result;
+  if (I.getOpcode() == Instruction::FRem) { // exact, and so in f32 too
+    for (Value *&Scalar : Scalars)
+      Scalar = B.CreateFPExt(Scalar, B.getFloatTy());
+    FunctionCallee Routine = I.getModule()->getOrInsertFunction("fmodf", B.getFloatTy(), B.getFloatTy(), B.getFloatTy());
+    Result = B.CreateFPTrunc(B.CreateCall(Routine, Scalars), Element);
+  } else {
+    Result = B.CreateIntrinsic(cast<IntrinsicInst>(I).getIntrinsicID(), {Element}, Scalars);
+  }
+  B.CreateStore(Result, Places[0]);
+  Value *Next = B.CreateAdd(Lane, B.getInt64(1));
+  B.CreateCondBr(B.CreateICmpULT(Next, B.getInt64(Type->getNumElements())), Body, After);
+  Lane->addIncoming(B.getInt64(0), Before);
+  Lane->addIncoming(Next, Body);
+  B.SetInsertPoint(&I);
+  I.replaceAllUsesWith(B.CreateAlignedLoad(Type, Arrays[0], Align(16)));
+}
+
+// expandload and compressstore, a register at a time: lane i's element is number (lanes set in 0..i) - 1.
+void DougongVectorExpansion::packedAccess(IntrinsicInst &I) {
+  bool Load = I.getIntrinsicID() == Intrinsic::masked_expandload;
+  Value *Pointer = I.getArgOperand(Load ? 0 : 1), *Mask = I.getArgOperand(Load ? 1 : 2), *Data = I.getArgOperand(Load ? 2 : 0);
+  auto *Type = cast<FixedVectorType>(Data->getType());
+  llvm::Type *Element = Type->getElementType();
+  IRBuilder<> B(&I);
+  auto *Words = FixedVectorType::get(B.getInt32Ty(), Lanes);
+  Value *Result = PoisonValue::get(Type);
+  for (unsigned First = 0; First < Type->getNumElements(); First += Lanes) {
+    Value *PartOfMask = B.CreateExtractVector(FixedVectorType::get(B.getInt1Ty(), Lanes), Mask, uint64_t(First));
+    Value *PartOfData = B.CreateExtractVector(FixedVectorType::get(Element, Lanes), Data, uint64_t(First));
+    Value *Count = B.CreateZExt(PartOfMask, Words);
+    for (int Step = 1; Step < int(Lanes); Step *= 2) {
+      SmallVector<int, Lanes> Shifted;
+      for (int Lane = 0; Lane < int(Lanes); ++Lane)
+        Shifted.push_back(int(Lanes) + Lane - Step);
+      Count = B.CreateAdd(Count, B.CreateShuffleVector(Constant::getNullValue(Words), Count, Shifted));
+    }
+    Value *Places = B.CreateGEP(Element, Pointer, B.CreateAdd(Count, ConstantVector::getSplat(ElementCount::getFixed(Lanes), B.getInt32(-1))));
+    if (Load)
+      Result = B.CreateInsertVector(Type, Result, B.CreateMaskedGather(PartOfData->getType(), Places, Align(bytesOf(Element)), PartOfMask, PartOfData), uint64_t(First));
+    else
+      B.CreateMaskedScatter(PartOfData, Places, Align(bytesOf(Element)), PartOfMask);
+    Pointer = B.CreateGEP(Element, Pointer, B.CreateExtractElement(Count, uint64_t(Lanes - 1)));
+  }
+  if (Load)
+    I.replaceAllUsesWith(Result);
+}
+
+void DougongVectorExpansion::unalignedAccess(Instruction &I, FixedVectorType *Type) {
+  IRBuilder<> B(&I);
+  auto *Bytes = FixedVectorType::get(B.getInt8Ty(), Lanes);
+  Value *Memory = const_cast<Value *>(getLoadStorePointerOperand(&I)), *Aside = array(I, Type);
+  auto Copy = [&](Value *To, Value *From) {
+    for (unsigned At = 0; At < Type->getNumElements() * bytesOf(Type->getElementType()); At += Lanes)
+      B.CreateAlignedStore(B.CreateAlignedLoad(Bytes, B.CreateConstGEP1_64(B.getInt8Ty(), From, At), Align(1)), B.CreateConstGEP1_64(B.getInt8Ty(), To, At), Align(1));
+  };
+  if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    B.CreateAlignedStore(Store->getValueOperand(), Aside, Align(16));
+    return Copy(Memory, Aside);
+  }
+  Copy(Aside, Memory);
+  I.replaceAllUsesWith(B.CreateAlignedLoad(Type, Aside, Align(16)));
+}
+
+bool DougongVectorExpansion::expand(Instruction &I) {
+  if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
+    Intrinsic::ID Id = Call->getIntrinsicID();
+    bool Load = Id == Intrinsic::masked_expandload;
+    FixedVectorType *Type = Load ? whole(I.getType()) : Id == Intrinsic::masked_compressstore ? whole(Call->getArgOperand(0)->getType()) : nullptr;
+    unsigned Size = Type ? bytesOf(Type->getElementType()) : 0;
+    if (Type && Call->getParamAlign(Load ? 0 : 1).valueOrOne() >= Align(Size)) // else an element may lie across words: left to LLVM
+      return packedAccess(*Call), true;
+  }
+  if (FixedVectorType *Type = whole(I.getType()); Type && wantsALoop(I))
+    return loopOverLanes(I, Type), true;
+  if (isa<LoadInst, StoreInst>(I) && !I.isVolatile() && !I.isAtomic())
+    if (FixedVectorType *Type = whole(getLoadStoreType(&I)); Type && getLoadStoreAlignment(&I) < Align(bytesOf(Type->getElementType())))
+      return unalignedAccess(I, Type), true;
+  return false;
+}
+
+bool DougongVectorExpansion::runOnFunction(Function &F) {
+  SmallVector<Instruction *> Work;
+  for (Instruction &I : instructions(F))
+    Work.push_back(&I);
+  bool Changed = false;
+  for (Instruction *I : Work)
+    if (expand(*I)) {
+      I->eraseFromParent();
+      Changed = true;
+    }
+  return Changed;
+}
+
+} // namespace
+
+char DougongVectorExpansion::ID = 0;
+
+FunctionPass *llvm::createDougongVectorExpansion() { return new DougongVectorExpansion(); }
