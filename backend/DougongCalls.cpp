@@ -125,6 +125,16 @@ SDValue DougongTargetLowering::LowerReturn(SDValue Chain, CallingConv::ID CC, bo
 
 //===-- The caller's side ------------------------------------------------------------------------------------------===//
 
+// Whether a call in tail position can jump: to a known function, with all arguments in registers, so that nothing of this frame is needed.
+static bool canJump(const TargetLowering::CallLoweringInfo &CLI, unsigned StackBytes, const MachineFunction &MF) {
+  auto *Global = dyn_cast<GlobalAddressSDNode>(CLI.Callee);
+  if (!isa<ExternalSymbolSDNode>(CLI.Callee) && !(Global && Global->getOffset() == 0 && !Global->getGlobal()->hasExternalWeakLinkage()))
+    return false;
+  const Function &Caller = MF.getFunction();
+  return StackBytes == 0 && CLI.CallConv == Caller.getCallingConv() && !Caller.hasStructRetAttr() &&
+         none_of(CLI.Outs, [](const ISD::OutputArg &Out) { return Out.Flags.isByVal() || Out.Flags.isSRet(); });
+}
+
 SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<SDValue> &InVals) const {
   bool Handled = false;
   SDValue BuiltinChain = lowerBuiltin(CLI, InVals, Handled);
@@ -134,15 +144,14 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
   SelectionDAG &DAG = CLI.DAG;
   const SDLoc &DL = CLI.DL;
   MachineFunction &MF = DAG.getMachineFunction();
-  if (CLI.CB && CLI.CB->isMustTailCall())
-    DAG.getContext()->diagnose(DiagnosticInfoUnsupported(MF.getFunction(), "a call that must be a tail call; drop `musttail`", DL.getDebugLoc()));
-  CLI.IsTailCall = false;
-
   SmallVector<CCValAssign, 16> Locs;
   CCState State(CLI.CallConv, CLI.IsVarArg, MF, Locs, *DAG.getContext());
   for (unsigned I = 0; I < CLI.Outs.size(); ++I)
     place(State, I, CLI.Outs[I].VT, CLI.Outs[I].Flags, CLI.Outs[I].Flags.isVarArg(), false);
   unsigned StackBytes = alignTo(State.getStackSize(), 16);
+  CLI.IsTailCall = CLI.IsTailCall && canJump(CLI, StackBytes, MF);
+  if (!CLI.IsTailCall && CLI.CB && CLI.CB->isMustTailCall())
+    DAG.getContext()->diagnose(DiagnosticInfoUnsupported(MF.getFunction(), "a call that must be a tail call; drop `musttail`", DL.getDebugLoc()));
 
   // byval: the callee gets the address of a copy.
   SDValue Chain = CLI.Chain;
@@ -159,7 +168,8 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
     Values[I] = Copy;
   }
 
-  Chain = DAG.getCALLSEQ_START(Chain, StackBytes, 0, DL);
+  if (!CLI.IsTailCall)
+    Chain = DAG.getCALLSEQ_START(Chain, StackBytes, 0, DL);
   SmallVector<std::pair<Register, SDValue>, 8> InRegisters;
   SmallVector<SDValue, 8> Stores;
   SDValue StackPointer;
@@ -193,6 +203,12 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
   SmallVector<SDValue, 16> Operands = {Chain, Callee};
   for (auto &[Reg, Value] : InRegisters)
     Operands.push_back(DAG.getRegister(Reg, Value.getValueType()));
+  if (CLI.IsTailCall) {
+    if (Glue)
+      Operands.push_back(Glue);
+    MF.getFrameInfo().setHasTailCall();
+    return DAG.getNode(DGISD::TAIL, DL, MVT::Other, Operands);
+  }
   Operands.push_back(DAG.getRegisterMask(Subtarget.getRegisterInfo()->getCallPreservedMask(MF, CLI.CallConv)));
   if (Glue)
     Operands.push_back(Glue);

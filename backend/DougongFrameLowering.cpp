@@ -96,6 +96,16 @@ void DougongFrameLowering::emitPrologue(MachineFunction &MF, MachineBasicBlock &
     TII.addImmediate(MBB, I, DL, Dougong::X9, Dougong::X2, 0, MachineInstr::FrameSetup);
 }
 
+// In the order of the saves, ra first: the return waits for it.
+bool DougongFrameLowering::restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, MutableArrayRef<CalleeSavedInfo> CSI,
+                                                       const TargetRegisterInfo *TRI) const {
+  const DougongInstrInfo &TII = instrInfo(*MBB.getParent());
+  for (const CalleeSavedInfo &Saved : CSI)
+    TII.loadRegFromStackSlot(MBB, I, Saved.getReg(), Saved.getFrameIdx(), TRI->getMinimalPhysRegClass(Saved.getReg()), Register(), 0,
+                             MachineInstr::FrameDestroy);
+  return true;
+}
+
 void DougongFrameLowering::emitEpilogue(MachineFunction &MF, MachineBasicBlock &MBB) const {
   const DougongInstrInfo &TII = instrInfo(MF);
   MachineFrameInfo &MFI = MF.getFrameInfo();

@@ -24,6 +24,9 @@ public:
   void processFunctionBeforeFrameFinalized(MachineFunction &MF, RegScavenger *RS) const override;
   MachineBasicBlock::iterator eliminateCallFramePseudoInstr(MachineFunction &MF, MachineBasicBlock &MBB,
                                                             MachineBasicBlock::iterator I) const override;
+  bool restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, MutableArrayRef<CalleeSavedInfo> CSI,
+                                   const TargetRegisterInfo *TRI) const override;
+  bool enableShrinkWrapping(const MachineFunction &) const override { return true; }
   bool hasReservedCallFrame(const MachineFunction &MF) const override;
   bool hasBasePointer(const MachineFunction &MF) const;
 

@@ -37,6 +37,7 @@ DougongTargetLowering::DougongTargetLowering(const TargetMachine &TM, const Doug
   MaxStoresPerMemmove = 16;
   MaxStoresPerMemmoveOptSize = 8;
   EnableExtLdPromotion = true;
+  setTargetDAGCombine({ISD::ADD, ISD::MUL});
 }
 
 void DougongTargetLowering::setScalarActions() {
@@ -64,7 +65,7 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
 
   for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP,
-                      ISD::ADD, ISD::SUB, ISD::MUL})
+                      ISD::CTLZ_ZERO_UNDEF, ISD::ADD, ISD::SUB, ISD::MUL})
     setOperationAction(Op, MVT::i32, Custom);
 
   // Floats.
@@ -116,7 +117,7 @@ void DougongTargetLowering::setScalarActions() {
 const char *DougongTargetLowering::getTargetNodeName(unsigned Opcode) const {
 #define NODE(N) case DGISD::N: return "DGISD::" #N;
   switch (Opcode) {
-    NODE(CALL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS) NODE(TO_INT)
+    NODE(CALL) NODE(TAIL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS) NODE(TO_INT)
     NODE(SLLW) NODE(SRLW) NODE(SRAW) NODE(ROLW) NODE(RORW) NODE(DIVW) NODE(DIVUW) NODE(REMW) NODE(REMUW) NODE(CLZW) NODE(CTZW) NODE(CPOPW)
     NODE(MASK_IN) NODE(MASK_OUT) NODE(MASK_FIRST) NODE(PERMUTE) NODE(PERMUTE2) NODE(BROADCAST_LANE) NODE(ALIGN) NODE(IOTA) NODE(VCLASS)
   }
@@ -259,6 +260,13 @@ SDValue DougongTargetLowering::lowerSelect(SDValue Op, SelectionDAG &DAG) const 
     Left = Condition.getOperand(0);
     Right = Condition.getOperand(1);
     ISD::CondCode CC = cast<CondCodeSDNode>(Condition.getOperand(2))->get();
+    if ((CC == ISD::SETLT || CC == ISD::SETGE) && isOneConstant(Right)) { // x < 1 as x <= 0
+      CC = CC == ISD::SETLT ? ISD::SETLE : ISD::SETGT;
+      Right = DAG.getConstant(0, DL, MVT::i64);
+    } else if ((CC == ISD::SETGT || CC == ISD::SETLE) && isAllOnesConstant(Right)) { // x > -1 as x >= 0
+      CC = CC == ISD::SETGT ? ISD::SETGE : ISD::SETLT;
+      Right = DAG.getConstant(0, DL, MVT::i64);
+    }
     if (CC == ISD::SETGT || CC == ISD::SETLE || CC == ISD::SETUGT || CC == ISD::SETULE) {
       std::swap(Left, Right);
       CC = ISD::getSetCCSwappedOperands(CC);
@@ -375,7 +383,8 @@ static unsigned wordNode(const SDNode *N) {
   case ISD::UDIV: return DGISD::DIVUW;
   case ISD::SREM: return DGISD::REMW;
   case ISD::UREM: return DGISD::REMUW;
-  case ISD::CTLZ: return DGISD::CLZW;
+  case ISD::CTLZ:
+  case ISD::CTLZ_ZERO_UNDEF: return DGISD::CLZW;
   case ISD::CTTZ: return DGISD::CTZW;
   case ISD::CTPOP: return DGISD::CPOPW;
   }
@@ -528,6 +537,62 @@ bool DougongTargetLowering::decomposeMulByConstant(LLVMContext &, EVT VT, SDValu
     return false;
   const APInt &Value = Constant->getAPIntValue();
   return (Value + 1).isPowerOf2() || (Value - 1).isPowerOf2() || (1 - Value).isPowerOf2() || (-1 - Value).isPowerOf2();
+}
+
+// x * c as two instructions of one cycle, where generic code has found none: c = (3, 5 or 9) * 2^n, or a product of two of 3, 5 and 9.
+static SDValue multiplyByAdditions(SDNode *N, SelectionDAG &DAG) {
+  auto *Constant = dyn_cast<ConstantSDNode>(N->getOperand(1));
+  if (!Constant || Constant->getSExtValue() <= 0)
+    return SDValue();
+  SDLoc DL(N);
+  uint64_t Value = Constant->getZExtValue();
+  auto Times = [&](SDValue X, unsigned Shift) { // x * (2^Shift + 1)
+    return DAG.getNode(ISD::ADD, DL, MVT::i64, DAG.getNode(ISD::SHL, DL, MVT::i64, X, DAG.getConstant(Shift, DL, MVT::i64)), X);
+  };
+  for (unsigned Shift = 1; Shift <= 3; ++Shift) {
+    uint64_t Factor = (1 << Shift) + 1;
+    if (Value % Factor != 0)
+      continue;
+    uint64_t Rest = Value / Factor;
+    SDValue Once = Times(N->getOperand(0), Shift);
+    if (isPowerOf2_64(Rest))
+      return Rest == 1 ? Once : DAG.getNode(ISD::SHL, DL, MVT::i64, Once, DAG.getConstant(Log2_64(Rest), DL, MVT::i64));
+    for (unsigned Second = 1; Second <= 3; ++Second)
+      if (Rest == (1u << Second) + 1)
+        return Times(Once, Second);
+  }
+  return SDValue();
+}
+
+// An offset that no access can hold goes into the symbol's: address + c -> address of symbol + c. A near one does too where the sum is wanted itself.
+static SDValue foldIntoAddress(SDNode *N, SelectionDAG &DAG) {
+  SDValue Address = N->getOperand(0);
+  auto *Constant = dyn_cast<ConstantSDNode>(N->getOperand(1));
+  auto *Symbol = Constant && Address.getOpcode() == DGISD::ADDRESS ? dyn_cast<GlobalAddressSDNode>(Address.getOperand(0)) : nullptr;
+  if (!Symbol)
+    return SDValue();
+  int64_t Offset = Symbol->getOffset() + Constant->getSExtValue();
+  bool Access = any_of(N->users(), [&](SDNode *User) { auto *Memory = dyn_cast<MemSDNode>(User); return Memory && Memory->getBasePtr().getNode() == N; });
+  if (!isInt<20>(Offset) || (isInt<12>(Constant->getSExtValue()) && (Access || !Address.hasOneUse())))
+    return SDValue();
+  SDLoc DL(N);
+  return DAG.getNode(DGISD::ADDRESS, DL, MVT::i64, DAG.getTargetGlobalAddress(Symbol->getGlobal(), DL, MVT::i64, Offset));
+}
+
+SDValue DougongTargetLowering::PerformDAGCombine(SDNode *N, DAGCombinerInfo &DCI) const {
+  if (N->getOpcode() == ISD::ADD && N->getValueType(0) == MVT::i64 && DCI.isAfterLegalizeDAG())
+    return foldIntoAddress(N, DCI.DAG);
+  if (N->getOpcode() == ISD::MUL && N->getValueType(0) == MVT::i64 && DCI.isAfterLegalizeDAG())
+    return multiplyByAdditions(N, DCI.DAG);
+  return SDValue();
+}
+
+// A bit of a constant is tested as c >> y & 1, with one immediate fewer than 1 << y & c; otherwise constants stay out of shifts.
+bool DougongTargetLowering::shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue, ConstantSDNode *XConstant, ConstantSDNode *Mask, SDValue,
+                                                                                     unsigned OldShift, unsigned NewShift, SelectionDAG &) const {
+  if (XConstant && XConstant->isOne() && OldShift == ISD::SRL)
+    return false;
+  return (NewShift == ISD::SRL && Mask->isOne()) || !XConstant;
 }
 
 Register DougongTargetLowering::getExceptionPointerRegister(const Constant *) const { return Dougong::X10; }

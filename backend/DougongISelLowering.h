@@ -12,6 +12,7 @@ class DougongSubtarget;
 namespace DGISD {
 enum NodeType : unsigned {
   FIRST_NUMBER = ISD::BUILTIN_OP_END,
+  TAIL,       // chain, callee, argument registers, glue: a call in the place of a return
   CALL,       // chain, callee, argument registers, mask, glue
   RET,        // chain, value registers, glue
   ADDRESS,    // target symbol -> its address, pc-relative
@@ -63,12 +64,14 @@ public:
   bool isSExtCheaperThanZExt(EVT From, EVT To) const override { return From == MVT::i32 && To == MVT::i64; }
   bool signExtendConstant(const ConstantInt *CI) const override { return CI->getType()->isIntegerTy(32); }
   bool isFMAFasterThanFMulAndFAdd(const MachineFunction &MF, EVT VT) const override;
-  bool isOffsetFoldingLegal(const GlobalAddressSDNode *) const override { return true; }
+  bool isOffsetFoldingLegal(const GlobalAddressSDNode *) const override { return false; } // one address, and offsets in the accesses
   bool convertSelectOfConstantsToMath(EVT) const override { return true; }
   bool shouldConvertConstantLoadToIntImm(const APInt &, Type *) const override { return true; }
   bool isCheapToSpeculateCtlz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool isCheapToSpeculateCttz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool decomposeMulByConstant(LLVMContext &Context, EVT VT, SDValue C) const override;
+  bool shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue X, ConstantSDNode *XConstant, ConstantSDNode *Mask, SDValue Y, unsigned OldShift,
+                                                                unsigned NewShift, SelectionDAG &DAG) const override;
   bool hasAndNot(SDValue Value) const override { return Value.getValueType().isScalarInteger() && !isa<ConstantSDNode>(Value); }
   unsigned ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
   Register getExceptionPointerRegister(const Constant *) const override;
@@ -94,6 +97,7 @@ public:
   // Calls.
   SDValue LowerFormalArguments(SDValue Chain, CallingConv::ID CC, bool IsVarArg, const SmallVectorImpl<ISD::InputArg> &Ins, const SDLoc &DL,
                                SelectionDAG &DAG, SmallVectorImpl<SDValue> &InVals) const override;
+  bool mayBeEmittedAsTailCall(const CallInst *Call) const override { return Call->isTailCall(); }
   SDValue LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<SDValue> &InVals) const override;
   SDValue LowerReturn(SDValue Chain, CallingConv::ID CC, bool IsVarArg, const SmallVectorImpl<ISD::OutputArg> &Outs,
                       const SmallVectorImpl<SDValue> &OutVals, const SDLoc &DL, SelectionDAG &DAG) const override;

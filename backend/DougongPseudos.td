@@ -8,6 +8,7 @@ def SDTDougongCallSeqEnd : SDCallSeqEnd<[SDTCisVT<0, i64>, SDTCisVT<1, i64>]>;
 def callseq_start : SDNode<"ISD::CALLSEQ_START", SDTDougongCallSeqStart, [SDNPHasChain, SDNPOutGlue]>;
 def callseq_end : SDNode<"ISD::CALLSEQ_END", SDTDougongCallSeqEnd, [SDNPHasChain, SDNPOptInGlue, SDNPOutGlue]>;
 def dg_call : SDNode<"DGISD::CALL", SDTypeProfile<0, -1, [SDTCisVT<0, i64>]>, [SDNPHasChain, SDNPOptInGlue, SDNPOutGlue, SDNPVariadic]>;
+def dg_tail : SDNode<"DGISD::TAIL", SDTypeProfile<0, -1, [SDTCisVT<0, i64>]>, [SDNPHasChain, SDNPOptInGlue, SDNPVariadic]>;
 def dg_ret : SDNode<"DGISD::RET", SDTNone, [SDNPHasChain, SDNPOptInGlue, SDNPVariadic]>;
 def dg_address : SDNode<"DGISD::ADDRESS", SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDTCisSameAs<0, 1>]>>;
 def dg_got : SDNode<"DGISD::GOT", SDTypeProfile<1, 1, [SDTCisVT<0, i64>, SDTCisSameAs<0, 1>]>>;
@@ -37,6 +38,8 @@ let isCall = 1, Defs = [X1] in
 def PseudoCALLReg : CodeGenPseudo<(outs), (ins GPR:$rs1), [(dg_call i64:$rs1)]> { let SchedRW = [Branch]; }
 def : Pat<(dg_call tglobaladdr:$target), (PseudoCALL $target)>;
 def : Pat<(dg_call texternalsym:$target), (PseudoCALL $target)>;
+def : Pat<(dg_tail tglobaladdr:$target), (PseudoTAIL $target)>;
+def : Pat<(dg_tail texternalsym:$target), (PseudoTAIL $target)>;
 
 // rd = left <branch> right ? t : f, made a branch by the custom inserter, before register allocation.
 let usesCustomInserter = 1 in

@@ -15,6 +15,7 @@
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Function.h"
+#include <set>
 
 using namespace llvm;
 
@@ -88,7 +89,7 @@ static bool onlyWordIsUsed(Register Reg, const MachineRegisterInfo &MRI) {
       case Dougong::ADDW: case Dougong::SUBW: case Dougong::ADDIW: case Dougong::SLLIW: case Dougong::SRLIW: case Dougong::SRAIW: case Dougong::SLLW:
       case Dougong::SRLW: case Dougong::SRAW: case Dougong::MULW: case Dougong::DIVW: case Dougong::DIVUW: case Dougong::REMW: case Dougong::REMUW:
       case Dougong::ROLW: case Dougong::RORW: case Dougong::RORIW: case Dougong::CLZW: case Dougong::CTZW: case Dougong::CPOPW: case Dougong::SEXT_B:
-      case Dougong::SEXT_H: case Dougong::ZEXT_H: continue;
+      case Dougong::SEXT_H: case Dougong::ZEXT_H: case Dougong::FCVT_S_W: case Dougong::FCVT_S_WU: case Dougong::FCVT_D_W: case Dougong::FCVT_D_WU: continue;
       case Dougong::SW: case Dougong::SH: case Dougong::SB:
         if (User.getOperand(0).getReg() == R && !(User.getOperand(1).isReg() && User.getOperand(1).getReg() == R))
           continue;
@@ -144,6 +145,41 @@ static bool isSignExtended(Register Reg, const MachineRegisterInfo &MRI, SmallVe
   return true;
 }
 
+// An operation that a word operation on the same sources repeats, and of which only the word is used, becomes that word operation, so that
+// common subexpressions are found:   %a = ADDI %x, 1; %b = ADDIW %x, 1   →   %a = ADDIW %x, 1; %b = ADDIW %x, 1
+static bool alignWithWords(MachineFunction &MF) {
+  const MachineRegisterInfo &MRI = MF.getRegInfo();
+  const TargetInstrInfo &TII = *MF.getSubtarget().getInstrInfo();
+  using Key = std::tuple<unsigned, unsigned, int64_t>;
+  auto KeyOf = [](const MachineInstr &MI, unsigned Opcode) {
+    const MachineOperand &Second = MI.getOperand(2);
+    return Key(Opcode, MI.getOperand(1).getReg(), Second.isReg() ? int64_t(Second.getReg().id()) : Second.getImm());
+  };
+  auto HasKey = [](const MachineInstr &MI) {
+    return MI.getNumOperands() == 3 && MI.getOperand(1).isReg() && (MI.getOperand(2).isReg() || MI.getOperand(2).isImm());
+  };
+  std::set<Key> Words;
+  for (const MachineBasicBlock &Block : MF)
+    for (const MachineInstr &MI : Block)
+      switch (MI.getOpcode()) {
+      case Dougong::ADDW: case Dougong::SUBW: case Dougong::MULW: case Dougong::ADDIW: case Dougong::SLLIW:
+        if (HasKey(MI))
+          Words.insert(KeyOf(MI, MI.getOpcode()));
+      }
+  bool Changed = false;
+  for (MachineBasicBlock &Block : MF)
+    for (MachineInstr &MI : Block)
+      switch (MI.getOpcode()) {
+      case Dougong::ADD: case Dougong::SUB: case Dougong::MUL: case Dougong::ADDI: case Dougong::SLLI:
+        if (unsigned Word = HasKey(MI) ? wordOpcode(MI) : 0;
+            Word && MI.getOperand(0).getReg().isVirtual() && Words.count(KeyOf(MI, Word)) && onlyWordIsUsed(MI.getOperand(0).getReg(), MRI)) {
+          MI.setDesc(TII.get(Word));
+          Changed = true;
+        }
+      }
+  return Changed;
+}
+
 bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
   if (skipFunction(MF.getFunction()))
     return false;
@@ -165,5 +201,5 @@ bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
       MI.eraseFromParent();
       Changed = true;
     }
-  return Changed;
+  return alignWithWords(MF) || Changed;
 }

@@ -59,6 +59,7 @@ def : Pat<(i64 (setne i64:$a, negated_simm12:$imm)), (SLTU (i64 X0), (ADDI $a, n
 def : Pat<(i64 (seteq i64:$a, i64:$b)), (SLTIU (XOR $a, $b), 1)>;
 def : Pat<(i64 (setne i64:$a, i64:$b)), (SLTU (i64 X0), (XOR $a, $b))>;
 def plus_one_simm12 : ImmLeaf<i64, "return Imm != -1 && isInt<12>(Imm + 1);", SDNodeXForm<imm, [{ return CurDAG->getTargetConstant(N->getSExtValue() + 1, SDLoc(N), MVT::i64); }]>>;
+def : Pat<(i64 (setgt i64:$a, 0)), (SLT (i64 X0), $a)>;
 def : Pat<(i64 (setgt i64:$a, plus_one_simm12:$imm)), (XORI (SLTI $a, plus_one_simm12:$imm), 1)>;
 def : Pat<(i64 (setugt i64:$a, plus_one_simm12:$imm)), (XORI (SLTIU $a, plus_one_simm12:$imm), 1)>;
 def : Pat<(i64 (setgt i64:$a, i64:$b)), (SLT $b, $a)>;
@@ -75,6 +76,9 @@ def : Pat<(i64 (sext_inreg (i64 (srl (i64 (and i64:$a, 0xFFFFFFFF)), uimm5:$n)),
 def plus_32 : SDNodeXForm<imm, [{ return CurDAG->getTargetConstant(N->getZExtValue() + 32, SDLoc(N), MVT::i64); }]>;
 def : Pat<(i64 (srl (i64 (and i64:$a, 0xFFFFFFFF)), uimm5:$n)), (SRLI (SLLI $a, 32), (plus_32 $n))>;
 def : Pat<(i64 (sra (i64 (sext_inreg i64:$a, i32)), uimm5:$n)), (SRAIW $a, uimm5:$n)>;
+
+def minus_from_64 : SDNodeXForm<imm, [{ return CurDAG->getTargetConstant((64 - N->getZExtValue()) & 63, SDLoc(N), MVT::i64); }]>;
+def : Pat<(i64 (rotl i64:$a, uimm6:$n)), (RORI $a, (minus_from_64 $n))>;
 
 // In 32 bits.
 def SDTWord2 : SDTypeProfile<1, 2, [SDTCisVT<0, i64>, SDTCisVT<1, i64>, SDTCisVT<2, i64>]>;
@@ -108,6 +112,11 @@ def : SwappedBranchPat<setgt, BLT>;
 def : SwappedBranchPat<setle, BGE>;
 def : SwappedBranchPat<setugt, BLTU>;
 def : SwappedBranchPat<setule, BGEU>;
+// Next to zero, which has a register: x < 1 as x <= 0, x > -1 as x >= 0.
+def : Pat<(brcond (i64 (setlt i64:$a, 1)), bb:$target), (BGE (i64 X0), $a, bb:$target)>;
+def : Pat<(brcond (i64 (setge i64:$a, 1)), bb:$target), (BLT (i64 X0), $a, bb:$target)>;
+def : Pat<(brcond (i64 (setgt i64:$a, -1)), bb:$target), (BGE $a, (i64 X0), bb:$target)>;
+def : Pat<(brcond (i64 (setle i64:$a, -1)), bb:$target), (BLT $a, (i64 X0), bb:$target)>;
 def inverted_bit : PatFrag<(ops node:$a), (xor node:$a, 1), [{ return CurDAG->MaskedValueIsZero(N->getOperand(0), APInt::getBitsSetFrom(64, 1)); }]>;
 def : Pat<(brcond (i64 (inverted_bit i64:$a)), bb:$target), (BEQ $a, (i64 X0), bb:$target)>;
 def : Pat<(brcond i64:$a, bb:$target), (BNE $a, (i64 X0), bb:$target)>;
@@ -142,6 +151,10 @@ foreach t = ["S", "D"] in {
   def : Pat<(i64 (dg_fclass F:$a)), (!cast<Instruction>("FCLASS_" # t) $a)>;
   def : Pat<(F (sint_to_fp i64:$a)), (!cast<Instruction>("FCVT_" # t # "_L") $a, DYN)>;
   def : Pat<(F (uint_to_fp i64:$a)), (!cast<Instruction>("FCVT_" # t # "_LU") $a, DYN)>;
+  defvar WORD = !if(!eq(t, "S"), DYN, RNE); // a double holds every word
+  foreach from = [sint_to_fp, uint_to_fp] in // bits 63..32 are zero
+    def : Pat<(F (from (i64 (and i64:$a, 0xFFFFFFFF)))), (!cast<Instruction>("FCVT_" # t # "_WU") $a, WORD)>;
+  def : Pat<(F (sint_to_fp (i64 (sext_inreg i64:$a, i32)))), (!cast<Instruction>("FCVT_" # t # "_W") $a, WORD)>;
   def : Pat<(i64 (fp_to_sint F:$a)), (!cast<Instruction>("FCVT_L_" # t) $a, RTZ)>;
   def : Pat<(i64 (fp_to_uint F:$a)), (!cast<Instruction>("FCVT_LU_" # t) $a, RTZ)>;
   foreach round = ["lrint", "llrint"] in def : Pat<(i64 (!cast<SDNode>(round) F:$a)), (!cast<Instruction>("FCVT_L_" # t) $a, DYN)>;

@@ -29,12 +29,23 @@ public:
     // The post-RA scheduler of the machine scheduler's family takes the place of the old list scheduler.
     if (TM.getOptLevel() != CodeGenOptLevel::None)
       substitutePass(&PostRASchedulerID, &PostMachineSchedulerID);
+    EnableLoopTermFold = true; // the loop's end is where a pointer ends, not where a counter does
   }
 
   void addIRPasses() override {
     addPass(createDougongVectorExpansion());
     addPass(createAtomicExpandLegacyPass());
     TargetPassConfig::addIRPasses();
+  }
+  void addCodeGenPrepare() override {
+    if (getOptLevel() != CodeGenOptLevel::None)
+      addPass(createTypePromotionLegacyPass()); // bytes and halfwords compute in whole registers, without extensions between
+    TargetPassConfig::addCodeGenPrepare();
+  }
+  bool addPreISel() override {
+    if (getOptLevel() != CodeGenOptLevel::None) // one address and offsets for the variables of a file
+      addPass(createGlobalMergePass(TM, 2047, /*OnlyOptimizeForSize=*/false, /*MergeExternalByDefault=*/false));
+    return false;
   }
   bool addInstSelector() override {
     addPass(createDougongISelDag(getTM<DougongTargetMachine>(), getOptLevel()));

@@ -568,4 +568,3 @@ SDValue DougongTargetLowering::lowerVectorOperation(SDValue Op, SelectionDAG &DA
   return SDValue();
 }
 
-SDValue DougongTargetLowering::PerformDAGCombine(SDNode *, DAGCombinerInfo &) const { return SDValue(); }
