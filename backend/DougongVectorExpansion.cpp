@@ -4,7 +4,8 @@
 //   %r = call <32 x float> @llvm.sin(%a)       the same: what has no instruction of its own and no formula in vector code
 //   expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one]
 //   compressstore(%v, %p, %mask)               scatter to there; the numbers come from five shifted additions
-//   load <32 x float>, ptr %p, align 1         its bytes by vectors of bytes into an aligned array on the stack, then the load; a store likewise
+//   load <32 x float>, ptr %p, align 1         its bytes by vectors of bytes into an aligned array on the stack, then the load; a store
+//   likewise
 //
 // Before: 7 to 97 instructions a lane. As everywhere in vector code, memory and stack are local memory.
 #include "DougongPasses.h"
@@ -40,7 +41,8 @@ FixedVectorType *whole(Type *T) {
   if (!Vector || Vector->getNumElements() % Lanes)
     return nullptr;
   Type *Element = Vector->getElementType();
-  bool Known = Element->isHalfTy() || Element->isBFloatTy() || Element->isFloatTy() || Element->isIntegerTy(8) || Element->isIntegerTy(16) || Element->isIntegerTy(32);
+  bool Known = Element->isHalfTy() || Element->isBFloatTy() || Element->isFloatTy() || Element->isIntegerTy(8) ||
+               Element->isIntegerTy(16) || Element->isIntegerTy(32);
   return Known ? Vector : nullptr;
 }
 
@@ -62,8 +64,10 @@ bool wantsALoop(const Instruction &I) {
   case Intrinsic::atan2:
   case Intrinsic::sinh:
   case Intrinsic::cosh:
-  case Intrinsic::pow: return true;
-  default: return false;
+  case Intrinsic::pow:
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -132,9 +136,12 @@ void DougongVectorExpansion::packedAccess(IntrinsicInst &I) {
         Shifted.push_back(int(Lanes) + Lane - Step);
       Count = B.CreateAdd(Count, B.CreateShuffleVector(Constant::getNullValue(Words), Count, Shifted));
     }
-    Value *Places = B.CreateGEP(Element, Pointer, B.CreateAdd(Count, ConstantVector::getSplat(ElementCount::getFixed(Lanes), B.getInt32(-1))));
+    Value *Places =
+        B.CreateGEP(Element, Pointer, B.CreateAdd(Count, ConstantVector::getSplat(ElementCount::getFixed(Lanes), B.getInt32(-1))));
     if (Load)
-      Result = B.CreateInsertVector(Type, Result, B.CreateMaskedGather(PartOfData->getType(), Places, Align(bytesOf(Element)), PartOfMask, PartOfData), uint64_t(First));
+      Result = B.CreateInsertVector(Type, Result,
+                                    B.CreateMaskedGather(PartOfData->getType(), Places, Align(bytesOf(Element)), PartOfMask, PartOfData),
+                                    uint64_t(First));
     else
       B.CreateMaskedScatter(PartOfData, Places, Align(bytesOf(Element)), PartOfMask);
     Pointer = B.CreateGEP(Element, Pointer, B.CreateExtractElement(Count, uint64_t(Lanes - 1)));
@@ -149,7 +156,8 @@ void DougongVectorExpansion::unalignedAccess(Instruction &I, FixedVectorType *Ty
   Value *Memory = const_cast<Value *>(getLoadStorePointerOperand(&I)), *Aside = array(I, Type);
   auto Copy = [&](Value *To, Value *From) {
     for (unsigned At = 0; At < Type->getNumElements() * bytesOf(Type->getElementType()); At += Lanes)
-      B.CreateAlignedStore(B.CreateAlignedLoad(Bytes, B.CreateConstGEP1_64(B.getInt8Ty(), From, At), Align(1)), B.CreateConstGEP1_64(B.getInt8Ty(), To, At), Align(1));
+      B.CreateAlignedStore(B.CreateAlignedLoad(Bytes, B.CreateConstGEP1_64(B.getInt8Ty(), From, At), Align(1)),
+                           B.CreateConstGEP1_64(B.getInt8Ty(), To, At), Align(1));
   };
   if (auto *Store = dyn_cast<StoreInst>(&I)) {
     B.CreateAlignedStore(Store->getValueOperand(), Aside, Align(16));
@@ -163,7 +171,9 @@ bool DougongVectorExpansion::expand(Instruction &I) {
   if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
     Intrinsic::ID Id = Call->getIntrinsicID();
     bool Load = Id == Intrinsic::masked_expandload;
-    FixedVectorType *Type = Load ? whole(I.getType()) : Id == Intrinsic::masked_compressstore ? whole(Call->getArgOperand(0)->getType()) : nullptr;
+    FixedVectorType *Type = Load                                    ? whole(I.getType())
+                            : Id == Intrinsic::masked_compressstore ? whole(Call->getArgOperand(0)->getType())
+                                                                    : nullptr;
     unsigned Size = Type ? bytesOf(Type->getElementType()) : 0;
     if (Type && Call->getParamAlign(Load ? 0 : 1).valueOrOne() >= Align(Size)) // else an element may lie across words: left to LLVM
       return packedAccess(*Call), true;

@@ -2,6 +2,7 @@
 #include "tests/sim/bench_core.h"
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 namespace dougong::sim {
@@ -62,6 +63,36 @@ uint32_t reference(const dg_tensor_command &c, BenchCore &bench, uint32_t m0, ui
   return floats ? (std::isnan(sum) ? 0x7fc00000u : std::bit_cast<uint32_t>(sum)) : total;
 }
 
+float drained(const dg_drain_command &c, BenchCore &bench, uint32_t m0, uint32_t m1, uint32_t n) {
+  const uint8_t *acc = bench.core().acc.get() + c.acc + int64_t(m0 * c.m[1] + m1) * c.acc_m_stride + 4 * n;
+  float value;
+  int32_t integer;
+  std::memcpy(&value, acc, 4);
+  std::memcpy(&integer, acc, 4);
+  if (c.acc_type == DG_I32)
+    value = float(integer);
+  float scale = 1, bias = 0;
+  if (c.scale)
+    std::memcpy(&scale, bench.lm(c.scale + 4 * n), 4);
+  if (c.bias)
+    std::memcpy(&bias, bench.lm(c.bias + 4 * n), 4);
+  value = std::fma(value, scale, bias);
+  if (c.residual) {
+    int e = c.residual_type == DG_F32 ? 4 : 2;
+    const uint8_t *at =
+        bench.lm(uint64_t(int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] + int64_t(m1) * c.residual_m_stride[1] + n * e));
+    float added;
+    if (e == 4)
+      std::memcpy(&added, at, 4);
+    else
+      added = as_float(at, c.residual_type);
+    value += added;
+  }
+  if (std::isnan(value))
+    return NAN;
+  return std::fmin(std::fmax(value, c.low), c.high);
+}
+
 class Tensor : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
@@ -99,6 +130,41 @@ protected:
     ASSERT_EQ(0, std::memcmp(expected.data(), bench.core().acc.get(), expected.size()))
         << "m " << c.m[0] << "x" << c.m[1] << " k " << c.k[0] << "x" << c.k[1] << "x" << c.k[2] << " n " << c.n;
   }
+  void check_drain(const dg_drain_command &c, const std::string &what) {
+    int e = c.out_type == DG_F32 || c.out_type == DG_I32 ? 4 : c.out_type == DG_I8 || c.out_type == DG_U8 ? 1 : 2;
+    level->drain(c, bench.core().lm, bench.core().acc.get());
+    for (uint32_t m0 = 0; m0 < c.m[0]; ++m0)
+      for (uint32_t m1 = 0; m1 < c.m[1]; ++m1)
+        for (uint32_t n = 0; n < c.n; ++n) {
+          const uint8_t *out = bench.lm(c.out + m0 * c.out_m_stride[0] + m1 * c.out_m_stride[1] + n * e);
+          float value = drained(c, bench, m0, m1, n);
+          int64_t got = 0, expected = 0;
+          if (c.acc_type == DG_I32 && c.out_type == DG_I32) {
+            std::memcpy(&got, out, 4);
+            std::memcpy(&expected, bench.core().acc.get() + c.acc + int64_t(m0 * c.m[1] + m1) * c.acc_m_stride + 4 * n, 4);
+          } else if (c.out_type == DG_I8 || c.out_type == DG_U8 || c.out_type == DG_I32) {
+            double low = c.out_type == DG_I8   ? -128
+                         : c.out_type == DG_U8 ? 0
+                                               : -2147483648.0,
+                   high = c.out_type == DG_I8   ? 127
+                          : c.out_type == DG_U8 ? 255
+                                                : 2147483647.0;
+            double whole = std::isnan(value) ? 0 : std::fmin(std::fmax(std::nearbyint(double(value)), low), high);
+            expected = int64_t(whole);
+            got = c.out_type == DG_I8 ? int8_t(*out) : c.out_type == DG_U8 ? *out : *reinterpret_cast<const int32_t *>(out);
+          } else if (c.out_type == DG_F32) {
+            expected = std::isnan(value) ? 0x7fc00000u : std::bit_cast<uint32_t>(value);
+            got = *reinterpret_cast<const uint32_t *>(out);
+          } else {
+            got = *reinterpret_cast<const uint16_t *>(out);
+            expected = std::isnan(value)      ? (c.out_type == DG_F16 ? 0x7e00 : 0x7fc0)
+                       : c.out_type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value))
+                                              : as_bf16(value);
+          }
+          ASSERT_EQ(got, expected) << what << ": acc " << int(c.acc_type) << " out " << int(c.out_type) << " at " << m0 << "," << m1 << ","
+                                   << n << " of " << value;
+        }
+  }
 
   BenchCore bench{phone()};
   const HostLevel *level = nullptr;
@@ -127,9 +193,18 @@ TEST_P(Tensor, MatmulsOfEveryTypeAndRaggedSizes) {
     }
 }
 
-TEST_P(Tensor, AnyBitsOfFloats) { // subnormals, infinities, NaN
-  for (int type : {DG_F16, DG_BF16, DG_F8E4M3, DG_F8E5M2})
+// Subnormals, infinities, NaN; 100,000 sums a type with DOUGONG_LONG, most of one step, since longer ones of any bits end as NaN.
+TEST_P(Tensor, AnyBitsOfFloats) {
+  for (int type : {DG_F16, DG_BF16, DG_F8E4M3, DG_F8E5M2}) {
     check(matmul(type, 17, 33, 5));
+    check(matmul(type, 129, 131, 1));
+    for (int round = 0; std::getenv("DOUGONG_LONG") && round < 6; ++round) {
+      std::mt19937 random(round);
+      for (uint64_t i = 0; i < 512 * 1024; ++i)
+        bench.core().lm[i] = uint8_t(random());
+      check(matmul(type, 129, 131, uint32_t(1 + round % 2)));
+    }
+  }
 }
 
 TEST_P(Tensor, IntegersOfEitherSign) {
@@ -174,36 +249,6 @@ TEST_P(Tensor, NoKWritesZerosOrNothing) {
   check(c);
 }
 
-float drained(const dg_drain_command &c, BenchCore &bench, uint32_t m0, uint32_t m1, uint32_t n) {
-  const uint8_t *acc = bench.core().acc.get() + c.acc + int64_t(m0 * c.m[1] + m1) * c.acc_m_stride + 4 * n;
-  float value;
-  int32_t integer;
-  std::memcpy(&value, acc, 4);
-  std::memcpy(&integer, acc, 4);
-  if (c.acc_type == DG_I32)
-    value = float(integer);
-  float scale = 1, bias = 0;
-  if (c.scale)
-    std::memcpy(&scale, bench.lm(c.scale + 4 * n), 4);
-  if (c.bias)
-    std::memcpy(&bias, bench.lm(c.bias + 4 * n), 4);
-  value = std::fma(value, scale, bias);
-  if (c.residual) {
-    int e = c.residual_type == DG_F32 ? 4 : 2;
-    const uint8_t *at =
-        bench.lm(uint64_t(int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] + int64_t(m1) * c.residual_m_stride[1] + n * e));
-    float added;
-    if (e == 4)
-      std::memcpy(&added, at, 4);
-    else
-      added = as_float(at, c.residual_type);
-    value += added;
-  }
-  if (std::isnan(value))
-    return NAN;
-  return std::fmin(std::fmax(value, c.low), c.high);
-}
-
 TEST_P(Tensor, DrainConvertsEveryType) {
   for (int acc_type : {DG_F32, DG_I32})
     for (int out_type : {DG_F32, DG_F16, DG_BF16, DG_I8, DG_U8, DG_I32})
@@ -229,39 +274,48 @@ TEST_P(Tensor, DrainConvertsEveryType) {
           bench.lm_as<float>(DG_LM_BASE + 1000 + 4 * i) = 0.01f * i, bench.lm_as<float>(DG_LM_BASE + 4000 + 4 * i) = float(i % 7) - 3;
         for (int i = 0; i < 3600; ++i)
           bench.lm_as<float>(DG_LM_BASE + 8000 + 4 * i) = float(i % 100) * 0.5f - 20;
-        level->drain(c, bench.core().lm, bench.core().acc.get());
-        for (uint32_t m0 = 0; m0 < 3; ++m0)
-          for (uint32_t m1 = 0; m1 < 4; ++m1)
-            for (uint32_t n = 0; n < 300; ++n) {
-              const uint8_t *out = bench.lm(c.out + m0 * c.out_m_stride[0] + m1 * c.out_m_stride[1] + n * e);
-              float value = drained(c, bench, m0, m1, n);
-              int64_t got = 0, expected = 0;
-              if (acc_type == DG_I32 && out_type == DG_I32) {
-                std::memcpy(&got, out, 4);
-                std::memcpy(&expected, bench.core().acc.get() + c.acc + (m0 * 4 + m1) * 1216 + 4 * n, 4);
-              } else if (out_type == DG_I8 || out_type == DG_U8 || out_type == DG_I32) {
-                double low = out_type == DG_I8   ? -128
-                             : out_type == DG_U8 ? 0
-                                                 : -2147483648.0,
-                       high = out_type == DG_I8   ? 127
-                              : out_type == DG_U8 ? 255
-                                                  : 2147483647.0;
-                double whole = std::isnan(value) ? 0 : std::fmin(std::fmax(std::nearbyint(double(value)), low), high);
-                expected = int64_t(whole);
-                got = out_type == DG_I8 ? int8_t(*out) : out_type == DG_U8 ? *out : *reinterpret_cast<const int32_t *>(out);
-              } else if (out_type == DG_F32) {
-                expected = std::isnan(value) ? 0x7fc00000u : std::bit_cast<uint32_t>(value);
-                got = *reinterpret_cast<const uint32_t *>(out);
-              } else {
-                got = *reinterpret_cast<const uint16_t *>(out);
-                expected = std::isnan(value)    ? (out_type == DG_F16 ? 0x7e00 : 0x7fc0)
-                           : out_type == DG_F16 ? std::bit_cast<uint16_t>(_Float16(value))
-                                                : as_bf16(value);
-              }
-              ASSERT_EQ(got, expected) << "acc " << acc_type << " out " << out_type << " variant " << variant << " at " << m0 << "," << m1
-                                       << "," << n << " of " << value;
-            }
+        check_drain(c, "variant " + std::to_string(variant));
       }
+}
+
+// NaN, infinities, subnormals, overflow and ties: any bits in ACC, scale, bias and residual; a third of them everyday numbers, so that sums
+// are not all NaN.
+TEST_P(Tensor, DrainOfAnyBits) {
+  std::mt19937 random(3);
+  auto word = [&]() -> uint32_t {
+    switch (random() % 3) {
+    case 0:
+      return std::bit_cast<uint32_t>(float(int(random() % 4001) - 2000) / 8); // ties of integers among them
+    case 1:
+      return random();
+    default:
+      return std::array{0u,          0x80000000u, 1u,          0x807fffffu, 0x00800000u, 0x7f7fffffu, 0x7f800000u,
+                        0xff800000u, 0x7fc00000u, 0x7f800001u, 0x477fefffu, 0x477ff000u, 0x33000000u, 0x33000001u,
+                        0x38800000u, 0x4effffffu, 0x4f000000u, 0xcf000000u, 0x43000000u, 0x437f8000u}[random() % 20];
+    }
+  };
+  for (int round = 0; round < (std::getenv("DOUGONG_LONG") ? 32 : 1); ++round)
+    for (int acc_type : {DG_F32, DG_I32})
+      for (int out_type : {DG_F32, DG_F16, DG_BF16, DG_I8, DG_U8, DG_I32})
+        for (int variant = 0; variant < 6; ++variant) {
+          dg_drain_command c{};
+          c.acc = 512, c.out = DG_LM_BASE + 300000, c.acc_type = acc_type, c.out_type = out_type;
+          c.m[0] = 3, c.m[1] = 4, c.n = 301, c.acc_m_stride = 1216;
+          c.out_m_stride[0] = 5000, c.out_m_stride[1] = 1208;
+          c.low = variant & 1 ? -300.5f : -INFINITY, c.high = variant & 1 ? 250.25f : INFINITY;
+          if (variant & 1)
+            c.scale = DG_LM_BASE + 1000, c.bias = DG_LM_BASE + 4000;
+          if (variant >= 2)
+            c.residual = DG_LM_BASE + 8000, c.residual_type = std::array{DG_F32, DG_F16, DG_BF16}[size_t(variant) % 3],
+            c.residual_m_stride[0] = 4832, c.residual_m_stride[1] = 1208;
+          for (int i = 0; i < 3 * 4 * 304; ++i) {
+            uint32_t bits = word();
+            std::memcpy(bench.core().acc.get() + 512 + 4 * i, &bits, 4);
+          }
+          for (int i = 0; i < 6000; ++i)
+            bench.lm_as<uint32_t>(DG_LM_BASE + 1000 + 4 * i) = word();
+          check_drain(c, "any bits, variant " + std::to_string(variant));
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tensor, testing::Values("base", "v3", "v4"));
