@@ -5,6 +5,7 @@
 #include "DougongFunctionInfo.h"
 #include "DougongSubtarget.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/KnownBits.h"
 
 using namespace llvm;
 
@@ -394,6 +395,15 @@ static unsigned wordNode(const SDNode *N) {
 unsigned DougongTargetLowering::ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &, const SelectionDAG &, unsigned) const {
   unsigned Opcode = Op.getOpcode();
   return (Opcode >= DGISD::SLLW && Opcode <= DGISD::CPOPW) || Opcode == DGISD::FCLASS ? 33 : 1;
+}
+
+void DougongTargetLowering::computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &, const SelectionDAG &, unsigned) const {
+  switch (Op.getOpcode()) {
+  case DGISD::CLZW:
+  case DGISD::CTZW:
+  case DGISD::CPOPW: Known.Zero.setBitsFrom(6); break; // at most 32
+  case DGISD::FCLASS: Known.Zero.setBitsFrom(10); break;
+  }
 }
 
 void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValue> &Results, SelectionDAG &DAG) const {
