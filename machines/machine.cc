@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -25,8 +26,7 @@ public:
     if (!node)
       throw MachineError(fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most));
     std::optional<double> value = node.template value<double>();
-    bool whole = value && *value == static_cast<double>(static_cast<int64_t>(*value));
-    if (!value || !(*value >= least && *value <= most) || (std::is_integral_v<T> && !whole))
+    if (!value || !(*value >= least && *value <= most) || (std::is_integral_v<T> && *value != std::floor(*value)))
       throw MachineError(fmt::format("{}:{}: '{}.{}' takes {} from {} to {}", file, node.node()->source().begin.line, section, key,
                                      std::is_integral_v<T> ? "a whole number" : "a number", least, most));
     into = static_cast<T>(*value);
@@ -89,7 +89,7 @@ void read(Machine &m, Reader &r) {
   r.number(m.tensor.drain_bytes_per_cycle, "tensor", "drain_bytes_per_cycle", 1, 65536);
   r.number(m.tensor.drain_startup_cycles, "tensor", "drain_startup_cycles", 0, 10000);
   r.number(m.tensor.queue_depth, "tensor", "queue_depth", 1, 1024);
-  r.number(m.dma.queues, "dma", "queues", 2, 4);
+  r.one_of(m.dma.queues, "dma", "queues", {2, 4}); // one half loads, the other stores
   r.number(m.dma.bytes_per_cycle, "dma", "bytes_per_cycle", 1, 65536);
   r.number(m.dma.startup_cycles, "dma", "startup_cycles", 0, 10000);
   r.number(m.dma.queue_depth, "dma", "queue_depth", 1, 1024);
@@ -137,7 +137,7 @@ Machine Machine::load(std::string_view name_or_file) {
   bool is_file = name_or_file.ends_with(".toml") || name_or_file.find('/') != std::string_view::npos;
   fs::path path = is_file ? fs::path(name_or_file) : folder() / fmt::format("{}.toml", name_or_file);
   if (!fs::is_regular_file(path))
-    throw MachineError(is_file ? fmt::format("machine file '{}' does not exist", name_or_file)
+    throw MachineError(is_file ? fmt::format("machine file '{}' {}", name_or_file, fs::exists(path) ? "is no file" : "does not exist")
                                : fmt::format("unknown machine '{}'; known machines are {}, or give the path of a .toml file", name_or_file,
                                              fmt::join(shipped(), ", ")));
   try {

@@ -64,7 +64,11 @@ std::string Engines::situation() const {
 
 uint64_t Engines::tensor(const dg_tensor_command &command, uint64_t &now) {
   check(command);
-  return submit(DG_TENSOR, {command, now, core.pc_of(core.at)}, now);
+  dg_tensor_command given = command;
+  // No k at all: so that nothing loops over the other counts, which may be any.
+  if (!given.k[0] || !given.k[1] || !given.k[2])
+    given.k[0] = given.k[1] = given.k[2] = 0;
+  return submit(DG_TENSOR, {given, now, core.pc_of(core.at)}, now);
 }
 
 uint64_t Engines::drain(const dg_drain_command &command, uint64_t &now) {

@@ -26,7 +26,11 @@ int main(int argc, char **argv) {
   bool kernels = false, half = false;
   app.add_flag("--kernels", kernels, "after kernels have been formed");
   app.add_flag("--f16", half, "with 16-bit floats between kernels, as on the NPU");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     std::map<std::string, std::vector<int64_t>> given;
     for (const std::string &shape : shapes)

@@ -1,6 +1,7 @@
 // `dougong SUBCOMMAND …`: the one program. This file is the table of contents; each subcommand is a file of its own.
 #include "tools/subcommand.h"
 #include <cstring>
+#include <new>
 
 int compare_main(int argc, char **argv);
 int compile_main(int argc, char **argv);
@@ -46,8 +47,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   for (const auto &subcommand : subcommands)
-    if (!std::strcmp(argv[1], subcommand.name))
-      return subcommand.main(argc - 1, argv + 1);
+    if (!std::strcmp(argv[1], subcommand.name)) {
+      try {
+        return subcommand.main(argc - 1, argv + 1);
+      } catch (const std::bad_alloc &) {
+        std::fprintf(stderr, "dougong %s: what is asked for does not fit this host's memory; make it smaller\n", argv[1]);
+        return 2;
+      }
+    }
   std::fprintf(stderr, "dougong: no subcommand '%s'\n\n", argv[1]);
   print_usage(stderr);
   return 2;

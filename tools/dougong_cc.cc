@@ -47,13 +47,25 @@ static int run(const Strings &command, bool verbose) {
   int status = sys::ExecuteAndWait(command[0], arguments, std::nullopt, {}, 0, 0, &why);
   if (status < 0)
     return fail("cannot run " + command[0] + ": " + why);
-  return status;
+  return status == 1 ? 2 : status; // clang's and lld's status for a mistake, which they have explained
+}
+
+static const char usage[] = "usage: dougong-cc [-c|-S] [-O2] [-g] [-o output] file.c ...";
+
+// What an input's name must end in, unless -x says what it is.
+static bool is_source(StringRef path) {
+  static const char *const endings[] = {".c", ".i", ".h", ".cc", ".cpp", ".cxx", ".C", ".ii", ".S", ".s", ".ll", ".bc", ".o", ".a"};
+  return llvm::is_contained(endings, sys::path::extension(path));
 }
 
 static bool parse(int argc, char **argv, Request &request) {
   for (int i = 1; i < argc; ++i) {
     StringRef argument = argv[i];
-    auto next = [&]() -> std::string { return ++i < argc ? argv[i] : ""; };
+    bool complete = true;
+    auto next = [&]() -> std::string {
+      complete = ++i < argc;
+      return complete ? argv[i] : "";
+    };
     if (argument == "-o") request.output = next();
     else if (argument == "-c") request.stage = Request::Object;
     else if (argument == "-S") request.stage = Request::Assembly;
@@ -85,9 +97,14 @@ static bool parse(int argc, char **argv, Request &request) {
       request.clang.push_back(argument.str());
     } else if (argument.starts_with("-") && argument != "-") request.clang.push_back(argument.str());
     else request.inputs.push_back(argument.str());
+    if (!complete)
+      return fail("'" + argument + "' wants a value after it"), false;
   }
   if (request.inputs.empty())
-    return fail("no input files; usage: dougong-cc [-c|-S] [-O2] [-g] [-o output] file.c ..."), false;
+    return fail(Twine("no input files; ") + usage), false;
+  for (const std::string &input : request.inputs)
+    if (input != "-" && !is_source(input) && !llvm::is_contained(request.clang, "-x"))
+      return fail("'" + input + "' is no C, C++, assembly, LLVM IR or object file by its name; -x LANGUAGE says what it is"), false;
   if (request.inputs.size() > 1 && !request.output.empty() && request.stage != Request::Link)
     return fail("-o names one output, but there are " + Twine(request.inputs.size()) + " inputs; drop -o, or compile them one by one"), false;
   return true;
@@ -164,6 +181,11 @@ static int link(const Request &request, const Strings &objects) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   Request request;
+  if (argc == 2 && (StringRef(argv[1]) == "--help" || StringRef(argv[1]) == "-h")) {
+    outs() << usage << "\n\nC and freestanding C++ to programs for the NPU's core. -Wl,... -l -L -T go to the linker, -mllvm OPTION to the code\n"
+           << "generator, -nostartfiles leaves the C library's start-up out; all other options go to clang.\n";
+    return 0;
+  }
   if (!parse(argc, argv, request))
     return 2;
   dougong::initializeDougongTarget();

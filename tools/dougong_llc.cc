@@ -33,7 +33,8 @@ static int fail(const Twine &message) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   dougong::initializeDougongTarget();
-  cl::ParseCommandLineOptions(argc, argv, "LLVM IR to machine code of the Dougong core\n");
+  if (!cl::ParseCommandLineOptions(argc, argv, "LLVM IR to machine code of the Dougong core\n", &errs()))
+    return 2;
   if (level < '0' || level > '3')
     return fail(Twine("optimisation level '") + Twine(char(level)) + "' is not one of 0, 1, 2, 3");
 

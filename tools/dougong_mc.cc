@@ -135,7 +135,8 @@ int disassemble_text(Machine &machine, SourceMgr &sources, raw_ostream &out) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Dougong's assembler and disassembler\n");
+  if (!cl::ParseCommandLineOptions(argc, argv, "Dougong's assembler and disassembler\n", &errs()))
+    return 2;
   initializeDougongMC();
 
   auto buffer = MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);

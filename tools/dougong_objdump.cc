@@ -154,7 +154,8 @@ Error dump(Machine &machine, StringRef path, raw_ostream &out) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "disassembles ELF files of the NPU\n");
+  if (!cl::ParseCommandLineOptions(argc, argv, "disassembles ELF files of the NPU\n", &errs()))
+    return 2;
   if (!disassemble) {
     WithColor::error(errs(), "dougong-objdump") << "nothing to do; use -d to disassemble\n";
     return bad_input;

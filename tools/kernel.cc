@@ -1,6 +1,7 @@
 // `dougong kernel compile FILE.py:NAME --signature …`: a kernel of the operator language → machine code, without Python.
 #include "api/kernel_source.h"
 #include "machines/machine.h"
+#include "tools/npy.h"
 #include "tools/subcommand.h"
 #include <filesystem>
 #include <fmt/format.h>
@@ -29,25 +30,13 @@ std::optional<std::string> read(const Options &options, KernelSource &source) {
   source.file_name = options.kernel.substr(0, colon);
   source.function = options.kernel.substr(colon + 1);
   std::ifstream file(source.file_name);
-  if (!file)
+  if (!file || std::filesystem::is_directory(source.file_name))
     return fmt::format("cannot read '{}'", source.file_name);
   std::ostringstream text;
   text << file.rdbuf();
   source.text = text.str();
   source.signature = language::Signature::parse(options.signature);
   return std::nullopt;
-}
-
-// Writes beside the goal first, so that nothing half-written stays.
-bool write(const std::string &path, const std::string &bytes) {
-  std::string draft = path + ".part";
-  std::ofstream file(draft, std::ios::binary);
-  file.write(bytes.data(), std::streamsize(bytes.size()));
-  file.close();
-  std::error_code error;
-  if (file)
-    std::filesystem::rename(draft, path, error);
-  return file && !error;
 }
 
 void describe(const BuiltKernel &built) {
@@ -85,9 +74,10 @@ int compile(const Options &options) {
   auto built = build_kernel(source, machine ? &*machine : nullptr);
   if (!built)
     return mistake(llvm::toString(built.takeError()));
+  if (!options.output.empty())
+    if (llvm::Error error = write_text(options.output, built->module.image))
+      return mistake(llvm::toString(std::move(error)));
   describe(*built);
-  if (!options.output.empty() && !write(options.output, built->module.image))
-    return mistake(fmt::format("cannot write '{}'", options.output));
   return 0;
 }
 

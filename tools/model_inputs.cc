@@ -52,6 +52,8 @@ llvm::Expected<std::map<std::string, Tensor>> gather_inputs(const models::Sessio
       return parts.takeError();
     if (!known(parts->first))
       return fail(Status::Invalid, "the model has no input '{}'; its inputs are {}", parts->first, names_of(session.inputs()));
+    if (inputs.count(parts->first))
+      return fail(Status::Invalid, "--input gives '{}' more than once", parts->first);
     auto tensor = read_npy(parts->second);
     if (!tensor)
       return tensor.takeError();

@@ -1,10 +1,9 @@
 // The header is a Python dictionary literal of three known keys; only that much of Python is read.
 #include "tools/npy.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <sstream>
 #include <unistd.h>
@@ -50,10 +49,10 @@ llvm::Error write_whole(const std::string &path, std::string_view first, std::st
 }  // namespace
 
 llvm::Expected<Tensor> read_npy(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(Status::Invalid, "{}: {}", path, std::strerror(errno));
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return fail(Status::Invalid, "{}: {}", path, buffer.getError().message());
+  llvm::StringRef bytes = (*buffer)->getBuffer();
   if (bytes.size() < 12 || std::string_view(bytes).substr(0, 6) != magic)
     return fail(Status::Invalid, "{}: not a .npy file; numpy.save makes one", path);
   size_t prefix = bytes[6] == 1 ? 10 : 12, length = 0;
@@ -61,7 +60,9 @@ llvm::Expected<Tensor> read_npy(const std::string &path) {
     length = length << 8 | uint8_t(bytes[i]);
   if (length > bytes.size() - prefix)
     return fail(Status::Invalid, "{}: truncated: the header is not complete", path);
-  std::string header = bytes.substr(prefix, length);
+  if (length > 4096) // numpy's own are of one or two lines
+    return fail(Status::Invalid, "{}: its header is not one of a plain array: it has {} bytes", path, length);
+  std::string header = bytes.substr(prefix, length).str();
   std::smatch descr, order, dims;
   if (!std::regex_search(header, descr, std::regex("'descr': *'([<>|=])([a-z][0-9]+)'")) ||
       !std::regex_search(header, order, std::regex("'fortran_order': *(True|False)")) || !std::regex_search(header, dims, std::regex("'shape': *\\(([0-9, ]*)\\)")))

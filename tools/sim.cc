@@ -1,6 +1,7 @@
 // `dougong sim`: runs a program on the device model, with the program's exit status.
 #include "machines/machine.h"
 #include "sim/device.h"
+#include "tools/npy.h"
 #include "tools/subcommand.h"
 #include <fstream>
 #include <iostream>
@@ -35,6 +36,9 @@ int own_arguments(int argc, char **argv) {
   return argc;
 }
 
+// A number without a sign: what is read as unsigned would wrap.
+const CLI::Validator whole_number([](std::string &text) { return text.find_first_not_of("0123456789") == text.npos ? "" : "'" + text + "' is no whole number from 0 on"; }, "");
+
 int mistake(const std::string &text) {
   std::fprintf(stderr, "dougong sim: %s\n", text.c_str());
   return 2;
@@ -57,9 +61,9 @@ int sim_main(int argc, char **argv) {
   app.add_option("--cores", options.cores, "cores of the machine to build; 0: all")->capture_default_str();
   app.add_option("--stats", statistics_file, "write what was counted to this JSON file");
   app.add_option("--trace", options.trace_file, "write a trace for Perfetto to this file (with --timing)");
-  app.add_option("--gdb", options.gdb_port, "wait for gdb-multiarch on this port (0: any), and run under it");
-  app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")->capture_default_str();
-  app.add_option("--memory", memory_mib, "MiB of heap and stack")->capture_default_str();
+  app.add_option("--gdb", options.gdb_port, "wait for gdb-multiarch on this port (0: any), and run under it")->check(CLI::Range(0, 65535));
+  app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")->check(whole_number)->capture_default_str();
+  app.add_option("--memory", memory_mib, "MiB of heap and stack")->check(CLI::Range(1, 65536))->capture_default_str();
   app.add_option("program", program_file, "the ELF executable")->required();
   app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");
   int own = own_arguments(argc, argv);
@@ -76,11 +80,9 @@ int sim_main(int argc, char **argv) {
     sim::DeviceModel device(Machine::load(machine_name), options);
     const sim::Image &image = device.load(*elf);
     sim::Result result = device.run_program(image, arguments, memory_mib << 20);
-    if (!statistics_file.empty()) {
-      std::ofstream file(statistics_file);
-      if (!(file << device.statistics().json().dump(1) << "\n"))
-        return mistake("cannot write '" + statistics_file + "'");
-    }
+    if (!statistics_file.empty())
+      if (llvm::Error error = write_text(statistics_file, device.statistics().json().dump(1) + "\n"))
+        return mistake(llvm::toString(std::move(error)));
     if (result.status == sim::Result::Status::exited)
       return result.exit_code;
     std::fprintf(stderr, "%s\n", result.message.c_str());

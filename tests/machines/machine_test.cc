@@ -68,6 +68,9 @@ TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = \"six\"")), "takes a whole number"));
   EXPECT_TRUE(has(message_of(changed("clock_ghz = 0.9", "")), "key 'device.clock_ghz' is missing"));
   EXPECT_TRUE(has(message_of(changed("issue_width = 4", "issue_width = 3")), "'core.issue_width' takes one of 1, 2, 4"));
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = 1e300")), "takes a whole number"));
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = nan")), "takes a whole number"));
+  EXPECT_TRUE(has(message_of("/"), "'/' is no file"));
   text = message_of(changed("", "\nleakage_w = 3\n"));
   EXPECT_TRUE(has(text, "unknown key 'energy.leakage_w'; known keys are ")) << text;
   text = message_of(changed("cores = 6", "cores = = 6"));

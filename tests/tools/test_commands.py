@@ -137,6 +137,11 @@ def test_mistakes_are_explained(model, tmp_path):
     expect_mistake(run(model, "--input", f"x={tmp_path}/complex.npy"), "c8", "cannot be read")
     expect_mistake(run(model, "--input", f"x={tmp_path}/cut.npy"), "truncated")
     expect_mistake(run(model, "--input", f"x={model}"), "not a .npy file")
+    expect_mistake(run(model, "--input", f"x={tmp_path}"), "Is a directory")
+    expect_mistake(run(model, "--input", f"x={tmp_path}/x.npy", "--input", f"x={tmp_path}/x.npy"), "'x' more than once")
+    (tmp_path / "long.npy").write_bytes(b"\x93NUMPY\x02\x00" + (1 << 20).to_bytes(4, "little") + b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b" " * (1 << 20))
+    expect_mistake(run(model, "--input", f"x={tmp_path}/long.npy"), "not one of a plain array")
+    expect_mistake(run(model, "--random", "--device", "cpu", "--shape", "x=99999999999x4"), "does not fit this host's memory")
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--machine", "fridge"), "fridge", "phone")
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--machine", tmp_path / "machine.toml"), "machine.toml")
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "gpu"), "gpu", "npu")
@@ -164,3 +169,21 @@ def test_test_onnx_fails_on_a_wrong_output_and_skips_with_a_reason(tmp_path):
     assert lines[-1].endswith("1 failed, 1 skipped") and result.returncode == 1, result.stdout + result.stderr
     assert any(line.startswith("FAILED test_wrong: output 'sum': ") and "elements differ" in line for line in lines)
     assert any(line.startswith("skipped test_strnormalizer") and "string" in line.lower() for line in lines)
+
+
+def test_mistakes_with_programs_and_kernels(tmp_path):
+    (tmp_path / "program.c").write_text("int main(void) { return 3; }")
+    subprocess.run([BUILD / "bin" / "dougong-cc", "program.c", "-o", "program.elf"], cwd=tmp_path, check=True)
+    assert dougong("sim", "program.elf", "--fly", cwd=tmp_path).returncode == 3  # the program's own option
+    expect_mistake(dougong("sim", "--max-instructions", "-5", "program.elf", cwd=tmp_path), "'-5' is no whole number")
+    expect_mistake(dougong("sim", "--memory", 0, "program.elf", cwd=tmp_path), "--memory", "1", "65536")
+    expect_mistake(dougong("sim", "--gdb", 99999, "program.elf", cwd=tmp_path), "--gdb", "65535")
+    expect_mistake(dougong("sim", "--stats", tmp_path, "program.elf", cwd=tmp_path), "cannot be written: Is a directory")
+    expect_mistake(dougong("sim", tmp_path, cwd=tmp_path), "cannot read the program")
+    (tmp_path / "k.py").write_text("import dougong, dougong.language as tl\n@dougong.jit\ndef k(x):\n    tl.store(x, 1.0)\n")
+    (tmp_path / "folder").mkdir()
+    kernel = lambda name, *rest: dougong("kernel", "compile", name, "--signature", "*fp32", *rest, cwd=tmp_path)  # noqa: E731
+    assert kernel("k.py:k").returncode == 0
+    expect_mistake(kernel("k.py:k", "-o", "folder"), "folder: cannot be written: Is a directory")
+    expect_mistake(kernel("folder:k"), "cannot read 'folder'")
+    assert not list(tmp_path.glob("*.part"))
