@@ -31,7 +31,7 @@ def uimm6 : Constant<ImmediateClass<"UImm6", "an integer from 0 to 63">, 6, 0>;
 def uimm5 : Constant<ImmediateClass<"UImm5", "an integer from 0 to 31">, 5, 0>;
 def uimm2 : Constant<ImmediateClass<"UImm2", "an integer from 0 to 3">, 2, 0>;
 def uimm1 : Constant<ImmediateClass<"UImm1", "0 or 1">, 1, 0>;
-def queue : Constant<ImmediateClass<"Queue", "a queue: an integer from 0 to 5">, 3, 0>;
+def queue : Constant<ImmediateClass<"Queue", "a queue: an integer from 0 to 5">, 3, 0> { let DecoderMethod = "decodeQueue"; }
 def uimm20 : Immediate<ImmediateClass<"UImm20", "an integer from 0 to 1048575, or %hi or %pcrel_hi of a symbol">, 20, 0>;
 class TargetAddress<string name, string diagnostic, int width> : Immediate<ImmediateClass<name, diagnostic>, width, 1, 2, OtherVT> {
   let PrintMethod = "printBranchTarget";

@@ -43,6 +43,11 @@ static DecodeStatus decodeRounding(MCInst &Inst, uint64_t Value, uint64_t, const
   Inst.addOperand(MCOperand::createImm(Value));
   return Value == 5 || Value == 6 ? MCDisassembler::Fail : MCDisassembler::Success;
 }
+// Nor do queues 6 and 7.
+static DecodeStatus decodeQueue(MCInst &Inst, uint64_t Value, uint64_t, const MCDisassembler *) {
+  Inst.addOperand(MCOperand::createImm(Value));
+  return Value > 5 ? MCDisassembler::Fail : MCDisassembler::Success;
+}
 
 #include "DougongGenDisassemblerTables.inc"
 

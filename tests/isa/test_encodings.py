@@ -1,5 +1,5 @@
 """Every record against the toolchain that was made from it, and the scalar base against LLVM's own RISC-V target."""
-import random, re
+import os, random, re
 import pytest
 from records import BUILD, LLVM, assemble, disassembly, instructions, run
 
@@ -76,16 +76,18 @@ def test_scalar_base_as_llvm_sees_it(tmp_path):
     assert same_as_riscv(words, tmp_path / "scalar.o") > 0.95 * len(words)
 
 
-def test_random_words(tmp_path):
-    """100,000 words with the length bits of 32-bit instructions: decoded as LLVM does, or refused."""
-    rng = random.Random(4)
+@pytest.mark.parametrize("seed", range(4, 14 if os.environ.get("DOUGONG_LONG") else 5))
+def test_random_words(tmp_path, seed):
+    """100,000 words with the length bits of 32-bit instructions, a million with DOUGONG_LONG: decoded as LLVM does, or refused."""
+    rng = random.Random(seed)
     words = [w for w in (rng.getrandbits(32) | 3 for _ in range(115_000)) if w & 0x1C != 0x1C]  # those are longer than 32 bits
     assert same_as_riscv(words, tmp_path / "random.o") > 5_000
 
 
-def test_random_words_survive_the_round_trip(tmp_path):
-    rng = random.Random(5)
-    words = [rng.getrandbits(25) << 7 | rng.choice((0x0B, 0x2B, 0x5B, 0x7B)) for _ in range(20_000)]
+@pytest.mark.parametrize("seed", range(5, 15 if os.environ.get("DOUGONG_LONG") else 6))
+def test_random_words_survive_the_round_trip(tmp_path, seed):
+    rng = random.Random(seed)
+    words = [rng.getrandbits(25) << 7 | rng.choice((0x0B, 0x2B, 0x5B, 0x7B)) for _ in range(20_000)]  # custom opcodes
     assemble("\n".join(f".word {word}" for word in words) + "\n", tmp_path / "custom.o")
     known = [(w, t) for w, t in disassembly(OURS, tmp_path / "custom.o") if t != "<unknown>"]
     assert len(known) > 1_000
