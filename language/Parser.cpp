@@ -42,6 +42,7 @@ public:
   }
 
   ExprPtr expression() {
+    Nested nested(*this);
     Position where = peek().at;
     ExprPtr value = disjunction();
     if (!accept("if"))
@@ -74,6 +75,24 @@ private:
     ++at;
     return true;
   }
+  // Every rule that can contain itself holds one of these, and goes deeper for what hangs on the left of an operator: a source any deeper would
+  // take more stack than there is, here or later. A pair of parentheses is three rules.
+  struct Nested {
+    explicit Nested(Parser &parser, bool rule = true) : parser(parser), outside(parser.depth) {
+      if (rule)
+        deeper();
+    }
+    ~Nested() { parser.depth = outside; }
+    void deeper() {
+      if (parser.depth >= 300) {
+        parser.depth = outside;
+        parser.fail("this is nested too deep, or has too many operators in a row; give parts of it names of their own");
+      }
+      ++parser.depth;
+    }
+    Parser &parser;
+    size_t outside;
+  };
   [[noreturn]] void fail(std::string message) {
     source.error(peek().at, std::move(message));
     throw Abandon();
@@ -127,6 +146,7 @@ private:
   // --- statements
 
   Block block() {
+    Nested nested(*this);
     expect(":");
     Block body;
     if (peek().kind != Token::Newline) {
@@ -175,6 +195,7 @@ private:
 
   StmtPtr conditional() {
     auto s = begin(Stmt::If);
+    Nested nested(*this);
     ++at; // if or elif
     s->value = expression();
     s->body = block();
@@ -301,6 +322,7 @@ private:
   }
 
   ExprPtr negation() {
+    Nested nested(*this);
     Position where = peek().at;
     if (accept("not"))
       return make(Expr::Unary, where, "not", negation());
@@ -339,7 +361,7 @@ private:
     if (level == levels.size())
       return unary();
     ExprPtr left = binary(level + 1);
-    while (true) {
+    for (Nested chain(*this, false);; chain.deeper()) {
       const char *found = nullptr;
       for (const char *op : levels[level])
         if (peek().is(op))
@@ -353,6 +375,7 @@ private:
   }
 
   ExprPtr unary() {
+    Nested nested(*this);
     Position where = peek().at;
     for (const char *op : {"-", "+", "~"})
       if (accept(op))
@@ -365,7 +388,7 @@ private:
 
   ExprPtr postfix() {
     ExprPtr e = atom();
-    while (true) {
+    for (Nested chain(*this, false);; chain.deeper()) {
       Position where = peek().at;
       if (accept(".")) {
         e = make(Expr::Attribute, where, name(), std::move(e));
@@ -448,7 +471,7 @@ private:
     case Token::Float: {
       ++at;
       ExprPtr e = make(Expr::Float, t.at);
-      e->real = std::stod(t.text);
+      e->real = std::strtod(t.text.c_str(), nullptr);
       return e;
     }
     case Token::String:
@@ -480,6 +503,7 @@ private:
   Source &source;
   const std::vector<Token> &tokens;
   size_t at;
+  size_t depth = 0;
 };
 
 } // namespace
@@ -520,7 +544,12 @@ void Module::scanImport(size_t at, size_t end) {
       ++at;
       continue;
     }
+    size_t before = at;
     std::string path = dotted(at), alias = path;
+    if (at == before && !tokens[at].is("as")) { // "import import"
+      ++at;
+      continue;
+    }
     if (at < end && tokens[at].is("as")) {
       alias = tokens[at + 1].text;
       at += 2;
