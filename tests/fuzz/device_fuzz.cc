@@ -11,6 +11,7 @@
 #include "tests/fuzz/inputs.h"
 #include <algorithm>
 #include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -305,5 +306,7 @@ int main(int argc, char **argv) {
                static_cast<unsigned long long>(statuses[0]), static_cast<unsigned long long>(statuses[1]), static_cast<unsigned long long>(statuses[2]),
                static_cast<unsigned long long>(statuses[3]));
   benches.clear();
+  std::filesystem::current_path("/");
+  std::filesystem::remove_all(folder);
   return 0;
 }
