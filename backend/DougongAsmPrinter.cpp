@@ -95,6 +95,7 @@ void DougongAsmPrinter::emitInstruction(const MachineInstr *MI) {
   switch (MI->getOpcode()) {
   case Dougong::PseudoLLA: return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::ADDI);
   case Dougong::PseudoLGA: return emitPCRelative(*MI, ELF::R_RISCV_GOT_HI20, Dougong::LD);
+  case Dougong::PseudoLoadConstant: return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::LD);
   case Dougong::PseudoTPREL: return emitThreadPointerRelative(*MI);
   case Dougong::PseudoBR:
     return emit(MCInstBuilder(Dougong::JAL).addReg(Dougong::X0).addExpr(symbolOperand(MI->getOperand(0))));

@@ -96,6 +96,14 @@ void DougongFrameLowering::emitPrologue(MachineFunction &MF, MachineBasicBlock &
     TII.addImmediate(MBB, I, DL, Dougong::X9, Dougong::X2, 0, MachineInstr::FrameSetup);
 }
 
+// A block without a frame that stands behind one with a frame says so to debuggers.
+void DougongFrameLowering::resetCFIToInitialState(MachineBasicBlock &MBB) const {
+  CFIInstBuilder CFI(MBB, MBB.begin(), MachineInstr::NoFlags);
+  CFI.buildDefCFA(Dougong::X2, 0);
+  for (const CalleeSavedInfo &Saved : MBB.getParent()->getFrameInfo().getCalleeSavedInfo())
+    CFI.buildRestore(Saved.getReg());
+}
+
 // In the order of the saves, ra first: the return waits for it.
 bool DougongFrameLowering::restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, MutableArrayRef<CalleeSavedInfo> CSI,
                                                        const TargetRegisterInfo *TRI) const {

@@ -26,6 +26,7 @@ public:
                                                             MachineBasicBlock::iterator I) const override;
   bool restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, MutableArrayRef<CalleeSavedInfo> CSI,
                                    const TargetRegisterInfo *TRI) const override;
+  void resetCFIToInitialState(MachineBasicBlock &MBB) const override;
   bool enableShrinkWrapping(const MachineFunction &) const override { return true; }
   bool hasReservedCallFrame(const MachineFunction &MF) const override;
   bool hasBasePointer(const MachineFunction &MF) const;

@@ -73,9 +73,7 @@ SDValue DougongDAGToDAGISel::loadConstant(int64_t Value, const SDLoc &DL) {
   MachineFunction &MF = CurDAG->getMachineFunction();
   Constant *C = ConstantInt::getSigned(Type::getInt64Ty(*CurDAG->getContext()), Value);
   SDValue Pool = CurDAG->getTargetConstantPool(C, MVT::i64, Align(8));
-  SDValue Address(CurDAG->getMachineNode(Dougong::PseudoLLA, DL, MVT::i64, Pool), 0);
-  MachineSDNode *Load = CurDAG->getMachineNode(Dougong::LD, DL, MVT::i64, MVT::Other,
-                                               {Address, CurDAG->getTargetConstant(0, DL, MVT::i64), CurDAG->getEntryNode()});
+  MachineSDNode *Load = CurDAG->getMachineNode(Dougong::PseudoLoadConstant, DL, MVT::i64, MVT::Other, {Pool, CurDAG->getEntryNode()});
   CurDAG->setNodeMemRefs(Load, {MF.getMachineMemOperand(MachinePointerInfo::getConstantPool(MF),
                                                         MachineMemOperand::MOLoad | MachineMemOperand::MODereferenceable | MachineMemOperand::MOInvariant, 8, Align(8))});
   return SDValue(Load, 0);
@@ -143,6 +141,20 @@ void DougongDAGToDAGISel::Select(SDNode *N) {
     }
     break;
   }
+  case ISD::AND: // bits s.. of a register, as many as the mask is wide: shifted up against the top, and down again
+    if (N->getOperand(0).getOpcode() == ISD::SRL && N->getOperand(0).hasOneUse() && isa<ConstantSDNode>(N->getOperand(1))) {
+      SDValue Shift = N->getOperand(0);
+      auto *Amount = dyn_cast<ConstantSDNode>(Shift.getOperand(1));
+      uint64_t Mask = N->getConstantOperandVal(1);
+      unsigned Width = llvm::countr_one(Mask);
+      if (Amount && isMask_64(Mask) && Width > 11 && Width != 16 && Amount->getZExtValue() > 0 && Amount->getZExtValue() + Width < 64) {
+        SDValue Up = CurDAG->getTargetConstant(64 - Amount->getZExtValue() - Width, DL, MVT::i64), Down = CurDAG->getTargetConstant(64 - Width, DL, MVT::i64);
+        SDValue Raised(CurDAG->getMachineNode(Dougong::SLLI, DL, MVT::i64, Shift.getOperand(0), Up), 0);
+        ReplaceNode(N, CurDAG->getMachineNode(Dougong::SRLI, DL, MVT::i64, Raised, Down));
+        return;
+      }
+    }
+    break;
   case ISD::ATOMIC_CMP_SWAP:
     if (selectCompareAndSwap(N))
       return;

@@ -66,7 +66,7 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
 
   for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP,
-                      ISD::CTLZ_ZERO_UNDEF, ISD::ADD, ISD::SUB, ISD::MUL})
+                      ISD::CTLZ_ZERO_UNDEF, ISD::ABS, ISD::ADD, ISD::SUB, ISD::MUL})
     setOperationAction(Op, MVT::i32, Custom);
 
   // Floats.
@@ -230,8 +230,6 @@ static SDValue selectByArithmetic(SDValue Op, SelectionDAG &DAG) {
   if (Op.getValueType() != MVT::i64)
     return SDValue();
   SDValue Condition = Op.getOperand(0), True = Op.getOperand(1), False = Op.getOperand(2);
-  if (Condition.getOpcode() != ISD::SETCC)
-    return SDValue();
   auto IfTrue = [&] { return DAG.getNegative(Condition, DL, MVT::i64); };
   auto IfFalse = [&] { return DAG.getNode(ISD::ADD, DL, MVT::i64, Condition, DAG.getAllOnesConstant(DL, MVT::i64)); };
   if (isNullConstant(False))
@@ -397,6 +395,31 @@ unsigned DougongTargetLowering::ComputeNumSignBitsForTargetNode(SDValue Op, cons
   return (Opcode >= DGISD::SLLW && Opcode <= DGISD::CPOPW) || Opcode == DGISD::FCLASS ? 33 : 1;
 }
 
+// Of a mask some bits are free. 0x00000000fffffff0 of which only the word is wanted is -16, an immediate; 0xfffffffe is zext.w's where bit 0 does not matter.
+bool DougongTargetLowering::targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &, TargetLoweringOpt &TLO) const {
+  auto *Constant = Op.getOpcode() == ISD::AND && Op.getValueType() == MVT::i64 && TLO.LegalOps ? dyn_cast<ConstantSDNode>(Op.getOperand(1)) : nullptr;
+  if (!Constant)
+    return false;
+  const APInt &Mask = Constant->getAPIntValue();
+  APInt Least = Mask & DemandedBits, Most = Mask | ~DemandedBits;
+  if (Least.isSignedIntN(12))
+    return false; // generic code makes it that
+  auto Use = [&](const APInt &New) {
+    if (New == Mask)
+      return true; // and generic code shall not undo it
+    SDLoc DL(Op);
+    return TLO.CombineTo(Op, TLO.DAG.getNode(ISD::AND, DL, MVT::i64, Op.getOperand(0), TLO.DAG.getConstant(New, DL, MVT::i64)));
+  };
+  for (unsigned Bits : {16u, 32u})
+    if (APInt Low = APInt::getLowBitsSet(64, Bits); Least.isSubsetOf(Low) && Low.isSubsetOf(Most))
+      return Use(Low);
+  unsigned Significant = Most.getSignificantBits();
+  if (!Most.isNegative() || (Significant > 12 && (Significant > 32 || Least.isSignedIntN(32))))
+    return false;
+  Least.setBitsFrom(Significant <= 12 ? 11 : 31);
+  return Use(Least);
+}
+
 void DougongTargetLowering::computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &, const SelectionDAG &, unsigned) const {
   switch (Op.getOpcode()) {
   case DGISD::CLZW:
@@ -419,6 +442,12 @@ void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValu
       SDValue Left = DAG.getAnyExtOrTrunc(N->getOperand(0), DL, MVT::i64), Right = DAG.getAnyExtOrTrunc(N->getOperand(1), DL, MVT::i64);
       SDValue Word = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNode(N->getOpcode(), DL, MVT::i64, Left, Right), DAG.getValueType(MVT::i32));
       Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, Word));
+      return;
+    }
+    if (N->getOpcode() == ISD::ABS) { // the negative of the least word is itself
+      SDValue Value = DAG.getNode(ISD::SIGN_EXTEND, DL, MVT::i64, N->getOperand(0));
+      SDValue Negative = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNegative(Value, DL, MVT::i64), DAG.getValueType(MVT::i32));
+      Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, DAG.getNode(ISD::SMAX, DL, MVT::i64, Value, Negative)));
       return;
     }
     if (unsigned Opcode = wordNode(N)) {

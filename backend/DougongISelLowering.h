@@ -74,6 +74,7 @@ public:
                                                                 unsigned NewShift, SelectionDAG &DAG) const override;
   bool hasAndNot(SDValue Value) const override { return Value.getValueType().isScalarInteger() && !isa<ConstantSDNode>(Value); }
   unsigned ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
+  bool targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &DemandedElts, TargetLoweringOpt &TLO) const override;
   void computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
   Register getExceptionPointerRegister(const Constant *) const override;
   Register getExceptionSelectorRegister(const Constant *) const override;

@@ -50,6 +50,11 @@ foreach type = [i64, f64, f32, f16, bf16] in
 // Addresses. `auipc, ld` through the GOT; `lui, add tp, addi`. Both emitted by the AsmPrinter, like PseudoLLA.
 let Size = 8, mayLoad = 1 in
 def PseudoLGA : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol), [(set i64:$rd, (dg_got tglobaladdr:$symbol))]> { let SchedRW = [Load]; }
+// `auipc, ld`: a constant out of the pool. Not rematerialised: a spilled one comes back in one instruction.
+let Size = 8, mayLoad = 1 in
+def PseudoLoadConstant : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol)> { let SchedRW = [Load]; }
+foreach type = [i64, f64] in
+  def : Pat<(type (load (dg_address tconstpool:$symbol))), (PseudoLoadConstant tconstpool:$symbol)>;
 let Size = 12, isReMaterializable = 1 in
 def PseudoTPREL : CodeGenPseudo<(outs GPR:$rd), (ins bare_symbol:$symbol), [(set i64:$rd, (dg_tprel tglobaltlsaddr:$symbol))]>;
 foreach symbol = [tglobaladdr, tconstpool, tjumptable, tblockaddress, texternalsym] in

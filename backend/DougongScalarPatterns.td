@@ -93,8 +93,11 @@ foreach op = ["CLZW", "CTZW", "CPOPW"] in {
   def : Pat<(i64 (!cast<SDNode>("dg_" # op) i64:$a)), (!cast<Instruction>(op) $a)>;
 }
 
-// Shifts take the low 6 bits of the amount.
-def six_bits : PatFrag<(ops node:$n), (and node:$n, 63)>;
+// Shifts take the low 6 bits of the amount, in 32 bits the low 5.
+def six_bits : PatFrag<(ops node:$n), (and node:$n, imm), [{ return (N->getConstantOperandVal(1) & 63) == 63; }]>;
+def five_bits : PatFrag<(ops node:$n), (and node:$n, imm), [{ return (N->getConstantOperandVal(1) & 31) == 31; }]>;
+foreach op = ["SLLW", "SRLW", "SRAW", "ROLW", "RORW"] in
+  def : Pat<(i64 (!cast<SDNode>("dg_" # op) i64:$a, (i64 (five_bits i64:$n)))), (!cast<Instruction>(op) $a, $n)>;
 def : Pat<(i64 (shl i64:$a, (i64 (six_bits i64:$n)))), (SLL $a, $n)>;
 def : Pat<(i64 (srl i64:$a, (i64 (six_bits i64:$n)))), (SRL $a, $n)>;
 def : Pat<(i64 (sra i64:$a, (i64 (six_bits i64:$n)))), (SRA $a, $n)>;

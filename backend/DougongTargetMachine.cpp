@@ -66,6 +66,7 @@ DougongTargetMachine::DougongTargetMachine(const Target &T, const Triple &TT, St
     : CodeGenTargetMachineImpl(T, dougong::targetDataLayout, TT, CPU, FS, Options, Reloc::Static, CodeModel::Medium, OL),
       ObjectFile(std::make_unique<DougongObjectFile>()), Subtarget(std::make_unique<DougongSubtarget>(TT, CPU, FS, *this)) {
   initAsmInfo();
+  setCFIFixup(true); // blocks behind one with a frame may have none
 }
 
 DougongTargetMachine::~DougongTargetMachine() = default;

@@ -42,7 +42,7 @@ define ptr @element() {
 
 ; CHECK-LABEL: wide:
 ; CHECK:      auipc {{.*}}, %pcrel_hi(.LCPI
-; CHECK:      ld [[K:[a-z0-9]+]], 0(
+; CHECK-NEXT: ld [[K:[a-z0-9]+]], %pcrel_lo(
 ; CHECK:      xor a0, a0, [[K]]
 define i64 @wide(i64 %x) {
   %r = xor i64 %x, 8234104122482341265
