@@ -113,3 +113,44 @@ define i64 @times_43(i64 %x) {
   %r = mul i64 %x, 43
   ret i64 %r
 }
+
+; Bits 20..39: masks of more than an immediate's width are two shifts.
+; CHECK-LABEL: bit_field:
+; CHECK:      slli [[A:[a-z0-9]+]], a0, 24
+; CHECK-NEXT: srli a0, [[A]], 44
+; CHECK-NEXT: ret
+define i64 @bit_field(i64 %x) {
+  %a = lshr i64 %x, 20
+  %r = and i64 %a, 1048575
+  ret i64 %r
+}
+
+; The shift looks at five bits of the amount, extended or not.
+; CHECK-LABEL: amount:
+; CHECK:      srlw a0, a0, a1
+; CHECK-NEXT: ret
+define signext i32 @amount(i32 signext %x, i64 %n) {
+  %k = and i64 %n, 31
+  %t = trunc i64 %k to i32
+  %r = lshr i32 %x, %t
+  ret i32 %r
+}
+
+; CHECK-LABEL: remainder_of_16:
+; CHECK:      andi {{.*}}, -16
+; CHECK-NEXT: subw a0, a0,
+; CHECK-NEXT: ret
+define signext i32 @remainder_of_16(i32 signext %x) {
+  %r = srem i32 %x, 16
+  ret i32 %r
+}
+
+; CHECK-LABEL: magnitude:
+; CHECK:      negw [[N:[a-z0-9]+]], a0
+; CHECK-NEXT: max a0, a0, [[N]]
+; CHECK-NEXT: ret
+define signext i32 @magnitude(i32 signext %x) {
+  %r = call i32 @llvm.abs.i32(i32 %x, i1 false)
+  ret i32 %r
+}
+declare i32 @llvm.abs.i32(i32, i1)

@@ -54,3 +54,24 @@ done:
   %r = phi i64 [ 0, %0 ], [ %v, %work ]
   ret i64 %r
 }
+
+; A path without a frame that stands behind the one with it: debuggers find the caller where it was at the entry.
+; CHECK-LABEL: behind:
+; CHECK: bnez a0, [[SHORT:.*]]
+; CHECK: .cfi_offset ra
+; CHECK: [[SHORT]]:
+; CHECK: .cfi_def_cfa sp, 0
+; CHECK: .cfi_restore ra
+; CHECK: li a0, 5
+define i64 @behind(i64 %a) uwtable {
+  %z = icmp eq i64 %a, 0
+  br i1 %z, label %work, label %done, !prof !0
+work:
+  %slot = alloca i64
+  call void @use(ptr %slot)
+  %v = load i64, ptr %slot
+  ret i64 %v
+done:
+  ret i64 5
+}
+!0 = !{!"branch_weights", i32 200, i32 1}
