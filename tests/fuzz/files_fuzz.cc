@@ -76,7 +76,7 @@ void array(const std::string &bytes, Random &random) {
   expect_value_or_text(read_npy("array.npy"));
 }
 
-// Also with the hash of the description made right again, so that what it says is believed.
+// Almost every change is stopped by the hash of the part it is in.
 void artifact(const std::string &bytes, Random &random) {
   write("model.dgx", mutated(bytes, random, 64));
   expect_value_or_text(Artifact::load("model.dgx"));
