@@ -102,12 +102,6 @@ std::optional<Affine> Emitter::affineOf(const Tile &tile) {
   return std::nullopt;
 }
 
-std::optional<Box> Emitter::boxOf(const Tile &mask) {
-  if (mask.box)
-    return mask.box;
-  return std::nullopt;
-}
-
 // The numbers of an affine tile or a box, as one linalg.generic over the indices.
 mlir::Value Emitter::tensor(const Tile &tile) {
   if (tile.value)

@@ -92,7 +92,6 @@ private:
   std::optional<Affine> affineOf(const Tile &tile);                            // scalars too
   Tile arithmetic(const std::string &op, Tile left, Tile right);
   std::optional<Tile> affineArithmetic(const std::string &op, const Term &left, const Term &right);
-  std::optional<Box> boxOf(const Tile &mask);
   std::optional<Tile> boxComparison(const std::string &op, const Term &left, const Term &right);
   mlir::Value elementwise(llvm::ArrayRef<mlir::Value> inputs, mlir::Type element,
                           llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> body);

@@ -135,7 +135,6 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
       bool yes = name == "is_floating" ? object.type.isFloat() : name == "is_int" ? object.type.isInt() : name == "is_ptr" ? object.pointerType
                : name == "is_fp16" ? object.type == DType{DType::Float, 16} : name == "is_bf16" ? object.type.kind == DType::BFloat
                : name == "is_fp32" ? object.type == DType{DType::Float, 32} : false;
-      (void)yes;
       return {.kind = Term::Builtin, .integer = yes, .text = "constant_predicate"};
     }
     break;
