@@ -32,11 +32,11 @@ llvm::Error require(const void *pointer, const char *what) {
   return pointer ? llvm::Error::success() : fail(Status::Invalid, "{} must not be NULL", what);
 }
 
-static_assert(int(Status::Invalid) == DG_INVALID && int(Status::OutOfMemory) == DG_OUT_OF_MEMORY && int(Status::DeviceFault) == DG_DEVICE_FAULT &&
-              int(Status::Unsupported) == DG_UNSUPPORTED);
+static_assert(int(Status::Invalid) == DG_INVALID && int(Status::OutOfMemory) == DG_OUT_OF_MEMORY &&
+              int(Status::DeviceFault) == DG_DEVICE_FAULT && int(Status::Unsupported) == DG_UNSUPPORTED);
 static_assert(int(ElementType::F16) == DG_TYPE_F16 && int(ElementType::I8) == DG_TYPE_I8 && int(ElementType::Bool) == DG_TYPE_BOOL);
 
-}  // namespace dougong::api
+} // namespace dougong::api
 
 using namespace dougong;
 

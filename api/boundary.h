@@ -11,7 +11,7 @@ struct dg_device {
 namespace dougong::api {
 
 dg_status record(dg_status code, const std::string &text);
-dg_status record(llvm::Error error);  // DG_OK for success
+dg_status record(llvm::Error error); // DG_OK for success
 
 // Runs `body`, which returns llvm::Error; nothing leaves it but a status.
 template <typename Body> dg_status guarded(Body body) noexcept {
@@ -26,9 +26,9 @@ template <typename Body> dg_status guarded(Body body) noexcept {
   }
 }
 
-char *copied(const std::string &text);  // for dg_string_free
+char *copied(const std::string &text); // for dg_string_free
 
 // For arguments that must not be NULL.
 llvm::Error require(const void *pointer, const char *what);
 
-}  // namespace dougong::api
+} // namespace dougong::api

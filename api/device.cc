@@ -31,7 +31,7 @@ template <size_t N> void copy_text(char (&to)[N], const std::string &from) {
 
 std::array<uint64_t, 3> grid_of(const uint64_t grid[3]) { return {grid[0], grid[1], grid[2]}; }
 
-}  // namespace
+} // namespace
 
 dg_status dg_device_open(const char *spec, dg_device **device) {
   return guarded([&]() -> llvm::Error {
@@ -52,7 +52,8 @@ dg_status dg_device_get_properties(const dg_device *device, dg_device_properties
     if (llvm::Error error = llvm::joinErrors(require(device, "device"), require(properties, "properties")))
       return error;
     if (properties->size != sizeof(dg_device_properties))
-      return fail(Status::Invalid, "properties->size is {}, this library knows {}; set it to sizeof(dg_device_properties)", properties->size, sizeof(dg_device_properties));
+      return fail(Status::Invalid, "properties->size is {}, this library knows {}; set it to sizeof(dg_device_properties)",
+                  properties->size, sizeof(dg_device_properties));
     DeviceInfo info = device->device->info();
     copy_text(properties->kind, info.kind);
     copy_text(properties->machine, info.machine);
@@ -96,7 +97,8 @@ dg_status dg_device_copy_in(dg_device *device, uint64_t address, const void *sou
 
 dg_status dg_device_copy_out(dg_device *device, void *destination, uint64_t address, uint64_t bytes) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(device, "device"), bytes ? require(destination, "destination") : llvm::Error::success()))
+    if (llvm::Error error =
+            llvm::joinErrors(require(device, "device"), bytes ? require(destination, "destination") : llvm::Error::success()))
       return error;
     return device->device->copy_out(destination, address, bytes);
   });
@@ -104,7 +106,8 @@ dg_status dg_device_copy_out(dg_device *device, void *destination, uint64_t addr
 
 dg_status dg_module_load(dg_device *device, const void *image, uint64_t bytes, dg_module *module) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(device, "device"), llvm::joinErrors(require(image, "image"), require(module, "module"))))
+    if (llvm::Error error =
+            llvm::joinErrors(require(device, "device"), llvm::joinErrors(require(image, "image"), require(module, "module"))))
       return error;
     return store(device->device->load({static_cast<const char *>(image), bytes}), module);
   });
@@ -128,7 +131,9 @@ dg_status dg_module_kernel(dg_device *device, dg_module module, const char *name
 
 dg_status dg_kernel_launch(dg_device *device, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(device, "device"), llvm::joinErrors(require(grid, "grid"), count ? require(arguments, "arguments") : llvm::Error::success())))
+    if (llvm::Error error =
+            llvm::joinErrors(require(device, "device"),
+                             llvm::joinErrors(require(grid, "grid"), count ? require(arguments, "arguments") : llvm::Error::success())))
       return error;
     return device->device->launch(KernelHandle(kernel), grid_of(grid), {arguments, count}).takeError();
   });
@@ -174,7 +179,8 @@ dg_status dg_stream_copy_out(dg_stream *stream, void *destination, uint64_t addr
   return enqueue(stream, event, [&] { return stream->stream.copy_out(destination, address, bytes); });
 }
 
-dg_status dg_stream_launch(dg_stream *stream, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count, dg_event *event) {
+dg_status dg_stream_launch(dg_stream *stream, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count,
+                           dg_event *event) {
   return enqueue(stream, event, [&] { return stream->stream.launch(KernelHandle(kernel), grid_of(grid), {arguments, arguments + count}); });
 }
 

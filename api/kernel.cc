@@ -9,10 +9,15 @@ struct dg_built_kernel {
   std::vector<std::string> arguments;
 };
 
-dg_status dg_kernel_build(const dg_device *device, const char *file_name, const char *text, const char *function, const char *signature, dg_built_kernel **built) {
+dg_status dg_kernel_build(const dg_device *device, const char *file_name, const char *text, const char *function, const char *signature,
+                          dg_built_kernel **built) {
   return api::guarded([&]() -> llvm::Error {
-    for (auto [pointer, what] : std::initializer_list<std::pair<const void *, const char *>>{
-             {device, "device"}, {file_name, "file_name"}, {text, "text"}, {function, "function"}, {signature, "signature"}, {built, "built"}})
+    for (auto [pointer, what] : std::initializer_list<std::pair<const void *, const char *>>{{device, "device"},
+                                                                                             {file_name, "file_name"},
+                                                                                             {text, "text"},
+                                                                                             {function, "function"},
+                                                                                             {signature, "signature"},
+                                                                                             {built, "built"}})
       if (llvm::Error error = api::require(pointer, what))
         return error;
     KernelSource source{file_name, text, function, language::Signature::parse(signature)};

@@ -1,7 +1,7 @@
 // Joins the operator language's front end with the compiler's targets.
 #include "api/kernel_source.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace dougong {
@@ -44,4 +44,4 @@ llvm::Expected<std::string> tile_form_of(const KernelSource &source) {
   return text;
 }
 
-}  // namespace dougong
+} // namespace dougong

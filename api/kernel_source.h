@@ -6,12 +6,12 @@
 namespace dougong {
 
 struct BuiltKernel {
-  CompiledModule module;                             // one kernel
-  std::vector<language::LaunchArgument> arguments;   // what a launch passes, in order
+  CompiledModule module;                           // one kernel
+  std::vector<language::LaunchArgument> arguments; // what a launch passes, in order
 };
 
 struct KernelSource {
-  std::string file_name;  // for diagnostics
+  std::string file_name; // for diagnostics
   std::string text;
   std::string function;
   language::Signature signature;
@@ -23,4 +23,4 @@ llvm::Expected<BuiltKernel> build_kernel(const KernelSource &source, const Machi
 // The tile form (ARCHITECTURE.md, section 4) as text.
 llvm::Expected<std::string> tile_form_of(const KernelSource &source);
 
-}  // namespace dougong
+} // namespace dougong

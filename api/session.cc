@@ -1,6 +1,6 @@
 // The C API's models.
-#include "api/boundary.h"
 #include "models/session.h"
+#include "api/boundary.h"
 #include "runtime/explain.h"
 #include <cstring>
 #include <mutex>
@@ -73,7 +73,7 @@ llvm::Error describe(const std::vector<models::SessionPort> &ports, size_t index
   return llvm::Error::success();
 }
 
-}  // namespace
+} // namespace
 
 void dg_session_options_init(dg_session_options *options) {
   if (!options)
@@ -91,7 +91,8 @@ dg_status dg_session_open(const char *path, const dg_session_options *given, dg_
     models::SessionOptions options;
     if (given) {
       if (given->size != sizeof(dg_session_options))
-        return fail(Status::Invalid, "options->size is {}, this library knows {}; use dg_session_options_init", given->size, sizeof(dg_session_options));
+        return fail(Status::Invalid, "options->size is {}, this library knows {}; use dg_session_options_init", given->size,
+                    sizeof(dg_session_options));
       if (given->device)
         options.device = given->device;
       if (given->machine)
@@ -101,7 +102,9 @@ dg_status dg_session_open(const char *path, const dg_session_options *given, dg_
       options.threads = unsigned(std::max(0, given->threads));
       options.cache = !given->no_cache;
       if (given->progress)
-        options.progress = [call = given->progress, context = given->progress_context](const std::string &now) { call(context, now.c_str()); };
+        options.progress = [call = given->progress, context = given->progress_context](const std::string &now) {
+          call(context, now.c_str());
+        };
     }
     auto opened = models::Session::open(path, options);
     if (!opened)
@@ -151,7 +154,8 @@ dg_status dg_session_prepare(dg_session *session, const dg_tensor *inputs, size_
 
 dg_status dg_session_run(dg_session *session, const dg_tensor *inputs, size_t count, dg_outputs **outputs) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(outputs, "outputs"), check_inputs(inputs, count, true))))
+    if (llvm::Error error =
+            llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(outputs, "outputs"), check_inputs(inputs, count, true))))
       return error;
     std::map<std::string, Tensor> tensors;
     for (size_t i = 0; i < count; ++i) {
@@ -198,20 +202,23 @@ void dg_outputs_free(dg_outputs *outputs) { delete outputs; }
 
 dg_status dg_session_report(const dg_session *session, const char *format, char **report) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(format, "format"), require(report, "report"))))
+    if (llvm::Error error =
+            llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(format, "format"), require(report, "report"))))
       return error;
     if (!session->ran)
       return fail(Status::Invalid, "there is no report before the first run");
     if (llvm::Error error = check_format(format))
       return error;
-    *report = api::copied(std::string_view(format) == "json" ? session->session->report().json().dump() : session->session->report().text());
+    *report =
+        api::copied(std::string_view(format) == "json" ? session->session->report().json().dump() : session->session->report().text());
     return llvm::Error::success();
   });
 }
 
 dg_status dg_session_explain(dg_session *session, const dg_tensor *inputs, size_t count, const char *format, char **explanation) {
   return guarded([&]() -> llvm::Error {
-    if (llvm::Error error = llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(format, "format"), require(explanation, "explanation"))))
+    if (llvm::Error error =
+            llvm::joinErrors(require(session, "session"), llvm::joinErrors(require(format, "format"), require(explanation, "explanation"))))
       return error;
     if (llvm::Error error = llvm::joinErrors(check_format(format), check_inputs(inputs, count, false)))
       return error;

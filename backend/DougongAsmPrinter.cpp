@@ -41,14 +41,28 @@ char DougongAsmPrinter::ID = 0;
 const MCExpr *DougongAsmPrinter::symbolOperand(const MachineOperand &MO) {
   MCSymbol *Symbol;
   switch (MO.getType()) {
-  case MachineOperand::MO_GlobalAddress: Symbol = getSymbolPreferLocal(*MO.getGlobal()); break;
-  case MachineOperand::MO_ExternalSymbol: Symbol = GetExternalSymbolSymbol(MO.getSymbolName()); break;
-  case MachineOperand::MO_BlockAddress: Symbol = GetBlockAddressSymbol(MO.getBlockAddress()); break;
-  case MachineOperand::MO_ConstantPoolIndex: Symbol = GetCPISymbol(MO.getIndex()); break;
-  case MachineOperand::MO_JumpTableIndex: Symbol = GetJTISymbol(MO.getIndex()); break;
-  case MachineOperand::MO_MCSymbol: Symbol = MO.getMCSymbol(); break;
-  case MachineOperand::MO_MachineBasicBlock: return MCSymbolRefExpr::create(MO.getMBB()->getSymbol(), OutContext);
-  default: llvm_unreachable("operand without a symbol");
+  case MachineOperand::MO_GlobalAddress:
+    Symbol = getSymbolPreferLocal(*MO.getGlobal());
+    break;
+  case MachineOperand::MO_ExternalSymbol:
+    Symbol = GetExternalSymbolSymbol(MO.getSymbolName());
+    break;
+  case MachineOperand::MO_BlockAddress:
+    Symbol = GetBlockAddressSymbol(MO.getBlockAddress());
+    break;
+  case MachineOperand::MO_ConstantPoolIndex:
+    Symbol = GetCPISymbol(MO.getIndex());
+    break;
+  case MachineOperand::MO_JumpTableIndex:
+    Symbol = GetJTISymbol(MO.getIndex());
+    break;
+  case MachineOperand::MO_MCSymbol:
+    Symbol = MO.getMCSymbol();
+    break;
+  case MachineOperand::MO_MachineBasicBlock:
+    return MCSymbolRefExpr::create(MO.getMBB()->getSymbol(), OutContext);
+  default:
+    llvm_unreachable("operand without a symbol");
   }
   const MCExpr *Expr = MCSymbolRefExpr::create(Symbol, OutContext);
   if (!MO.isJTI() && MO.getOffset())
@@ -63,9 +77,14 @@ bool DougongAsmPrinter::lowerOperand(const MachineOperand &MO, MCOperand &Result
       return false;
     Result = MCOperand::createReg(MO.getReg());
     return true;
-  case MachineOperand::MO_RegisterMask: return false;
-  case MachineOperand::MO_Immediate: Result = MCOperand::createImm(MO.getImm()); return true;
-  default: Result = MCOperand::createExpr(symbolOperand(MO)); return true;
+  case MachineOperand::MO_RegisterMask:
+    return false;
+  case MachineOperand::MO_Immediate:
+    Result = MCOperand::createImm(MO.getImm());
+    return true;
+  default:
+    Result = MCOperand::createExpr(symbolOperand(MO));
+    return true;
   }
 }
 
@@ -87,21 +106,26 @@ void DougongAsmPrinter::emitThreadPointerRelative(const MachineInstr &MI) {
   const MCExpr *Symbol = symbolOperand(MI.getOperand(1));
   emit(MCInstBuilder(Dougong::LUI).addReg(Reg).addExpr(MCSpecifierExpr::create(Symbol, ELF::R_RISCV_TPREL_HI20, OutContext)));
   emit(MCInstBuilder(Dougong::ADD).addReg(Reg).addReg(Reg).addReg(Dougong::X4));
-  emit(MCInstBuilder(Dougong::ADDI).addReg(Reg).addReg(Reg).addExpr(
-      MCSpecifierExpr::create(Symbol, ELF::R_RISCV_TPREL_LO12_I, OutContext)));
+  emit(
+      MCInstBuilder(Dougong::ADDI).addReg(Reg).addReg(Reg).addExpr(MCSpecifierExpr::create(Symbol, ELF::R_RISCV_TPREL_LO12_I, OutContext)));
 }
 
 void DougongAsmPrinter::emitInstruction(const MachineInstr *MI) {
   switch (MI->getOpcode()) {
-  case Dougong::PseudoLLA: return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::ADDI);
-  case Dougong::PseudoLGA: return emitPCRelative(*MI, ELF::R_RISCV_GOT_HI20, Dougong::LD);
-  case Dougong::PseudoLoadConstant: return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::LD);
-  case Dougong::PseudoTPREL: return emitThreadPointerRelative(*MI);
+  case Dougong::PseudoLLA:
+    return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::ADDI);
+  case Dougong::PseudoLGA:
+    return emitPCRelative(*MI, ELF::R_RISCV_GOT_HI20, Dougong::LD);
+  case Dougong::PseudoLoadConstant:
+    return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::LD);
+  case Dougong::PseudoTPREL:
+    return emitThreadPointerRelative(*MI);
   case Dougong::PseudoBR:
     return emit(MCInstBuilder(Dougong::JAL).addReg(Dougong::X0).addExpr(symbolOperand(MI->getOperand(0))));
   case Dougong::PseudoBRIND:
     return emit(MCInstBuilder(Dougong::JALR).addReg(Dougong::X0).addReg(MI->getOperand(0).getReg()).addImm(MI->getOperand(1).getImm()));
-  case Dougong::PseudoRET: return emit(MCInstBuilder(Dougong::JALR).addReg(Dougong::X0).addReg(Dougong::X1).addImm(0));
+  case Dougong::PseudoRET:
+    return emit(MCInstBuilder(Dougong::JALR).addReg(Dougong::X0).addReg(Dougong::X1).addImm(0));
   case Dougong::PseudoCALLReg:
     return emit(MCInstBuilder(Dougong::JALR).addReg(Dougong::X1).addReg(MI->getOperand(0).getReg()).addImm(0));
   }
@@ -134,23 +158,32 @@ bool DougongAsmPrinter::PrintAsmOperand(const MachineInstr *MI, unsigned OpNo, c
       if (!MO.isReg())
         OS << 'i';
       return false;
-    default: return true;
+    default:
+      return true;
     }
   }
   switch (MO.getType()) {
-  case MachineOperand::MO_Immediate: OS << MO.getImm(); return false;
-  case MachineOperand::MO_Register: OS << DougongInstPrinter::getRegisterName(MO.getReg()); return false;
-  case MachineOperand::MO_GlobalAddress: PrintSymbolOperand(MO, OS); return false;
-  case MachineOperand::MO_BlockAddress: GetBlockAddressSymbol(MO.getBlockAddress())->print(OS, MAI); return false;
-  default: return true;
+  case MachineOperand::MO_Immediate:
+    OS << MO.getImm();
+    return false;
+  case MachineOperand::MO_Register:
+    OS << DougongInstPrinter::getRegisterName(MO.getReg());
+    return false;
+  case MachineOperand::MO_GlobalAddress:
+    PrintSymbolOperand(MO, OS);
+    return false;
+  case MachineOperand::MO_BlockAddress:
+    GetBlockAddressSymbol(MO.getBlockAddress())->print(OS, MAI);
+    return false;
+  default:
+    return true;
   }
 }
 
 bool DougongAsmPrinter::PrintAsmMemoryOperand(const MachineInstr *MI, unsigned OpNo, const char *ExtraCode, raw_ostream &OS) {
   if (ExtraCode)
     return AsmPrinter::PrintAsmMemoryOperand(MI, OpNo, ExtraCode, OS);
-  OS << MI->getOperand(OpNo + 1).getImm() << '(' << DougongInstPrinter::getRegisterName(MI->getOperand(OpNo).getReg())
-     << ')';
+  OS << MI->getOperand(OpNo + 1).getImm() << '(' << DougongInstPrinter::getRegisterName(MI->getOperand(OpNo).getReg()) << ')';
   return false;
 }
 

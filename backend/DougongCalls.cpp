@@ -10,8 +10,8 @@ using namespace llvm;
 
 static constexpr MCPhysReg ArgumentRegisters[] = {Dougong::X10, Dougong::X11, Dougong::X12, Dougong::X13,
                                                   Dougong::X14, Dougong::X15, Dougong::X16, Dougong::X17};
-static constexpr MCPhysReg VectorRegisters[] = {Dougong::V0, Dougong::V1, Dougong::V2,  Dougong::V3,  Dougong::V4,  Dougong::V5,
-                                                Dougong::V6, Dougong::V7, Dougong::V8,  Dougong::V9,  Dougong::V10, Dougong::V11,
+static constexpr MCPhysReg VectorRegisters[] = {Dougong::V0,  Dougong::V1,  Dougong::V2,  Dougong::V3, Dougong::V4,  Dougong::V5,
+                                                Dougong::V6,  Dougong::V7,  Dougong::V8,  Dougong::V9, Dougong::V10, Dougong::V11,
                                                 Dougong::V12, Dougong::V13, Dougong::V14, Dougong::V15};
 static constexpr MCPhysReg MaskRegisters[] = {Dougong::M0, Dougong::M1, Dougong::M2, Dougong::M3};
 
@@ -151,7 +151,8 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
   unsigned StackBytes = alignTo(State.getStackSize(), 16);
   CLI.IsTailCall = CLI.IsTailCall && canJump(CLI, StackBytes, MF);
   if (!CLI.IsTailCall && CLI.CB && CLI.CB->isMustTailCall())
-    DAG.getContext()->diagnose(DiagnosticInfoUnsupported(MF.getFunction(), "a call that must be a tail call; drop `musttail`", DL.getDebugLoc()));
+    DAG.getContext()->diagnose(
+        DiagnosticInfoUnsupported(MF.getFunction(), "a call that must be a tail call; drop `musttail`", DL.getDebugLoc()));
 
   // byval: the callee gets the address of a copy.
   SDValue Chain = CLI.Chain;
@@ -259,9 +260,12 @@ static bool constantArgument(SDValue Value, SDValue &Constant, SelectionDAG &DAG
 
 SDValue DougongTargetLowering::lowerBuiltin(CallLoweringInfo &CLI, SmallVectorImpl<SDValue> &InVals, bool &Handled) const {
   static const Builtin Builtins[] = {
-      {"__dg_tensor", Dougong::DG_TENSOR, 0, 1, true},   {"__dg_drain", Dougong::DG_DRAIN, 0, 1, true},
-      {"__dg_dma", Dougong::DG_DMA, 1, 1, true},         {"__dg_qwait", Dougong::DG_QWAIT, 2, 1, false},
-      {"__dg_await", Dougong::DG_AWAIT, 1, 1, false},    {"__dg_flag", Dougong::DG_FLAG, 1, 0, true},
+      {"__dg_tensor", Dougong::DG_TENSOR, 0, 1, true},
+      {"__dg_drain", Dougong::DG_DRAIN, 0, 1, true},
+      {"__dg_dma", Dougong::DG_DMA, 1, 1, true},
+      {"__dg_qwait", Dougong::DG_QWAIT, 2, 1, false},
+      {"__dg_await", Dougong::DG_AWAIT, 1, 1, false},
+      {"__dg_flag", Dougong::DG_FLAG, 1, 0, true},
       {"__dg_flag_add", Dougong::DG_FLAG_ADD, 1, 1, false},
   };
   static const std::pair<const char *, unsigned> Registers[] = {{"__dg_core", 0xF14}, {"__dg_cores", 0xCC0}, {"__dg_cycle", 0xC00}};
@@ -274,7 +278,8 @@ SDValue DougongTargetLowering::lowerBuiltin(CallLoweringInfo &CLI, SmallVectorIm
   SelectionDAG &DAG = CLI.DAG;
   SDLoc DL = CLI.DL;
   auto Refuse = [&](const Twine &Why) {
-    DAG.getContext()->diagnose(DiagnosticInfoUnsupported(DAG.getMachineFunction().getFunction(), Twine(Name) + ": " + Why, DL.getDebugLoc()));
+    DAG.getContext()->diagnose(
+        DiagnosticInfoUnsupported(DAG.getMachineFunction().getFunction(), Twine(Name) + ": " + Why, DL.getDebugLoc()));
     Handled = true;
     for (const ISD::InputArg &In : CLI.Ins)
       InVals.push_back(DAG.getUNDEF(In.VT));

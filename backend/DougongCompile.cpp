@@ -1,7 +1,7 @@
 // The public interface: see dougong.h.
-#include "dougong.h"
 #include "DougongPasses.h"
 #include "DougongTargetMachine.h"
+#include "dougong.h"
 #include "isa/machine_layout.h"
 #include "mc/DougongMCTargetDesc.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -25,11 +25,11 @@ void dougong::initializeDougongTarget() {
   initializeDougongMC();
   static const bool Registered = [] {
     Target &T = getTheDougongTarget();
-    TargetRegistry::RegisterTargetMachine(T, [](const Target &T, const Triple &TT, StringRef CPU, StringRef FS, const TargetOptions &Options,
-                                                std::optional<Reloc::Model> RM, std::optional<CodeModel::Model> CM, CodeGenOptLevel OL,
-                                                bool JIT) -> TargetMachine * {
-      return new DougongTargetMachine(T, TT, CPU, FS, Options, RM, CM, OL, JIT);
-    });
+    TargetRegistry::RegisterTargetMachine(
+        T,
+        [](const Target &T, const Triple &TT, StringRef CPU, StringRef FS, const TargetOptions &Options, std::optional<Reloc::Model> RM,
+           std::optional<CodeModel::Model> CM, CodeGenOptLevel OL,
+           bool JIT) -> TargetMachine * { return new DougongTargetMachine(T, TT, CPU, FS, Options, RM, CM, OL, JIT); });
     TargetRegistry::RegisterAsmPrinter(T, createDougongAsmPrinter);
     PassRegistry &Passes = *PassRegistry::getPassRegistry();
     initializeCore(Passes);
@@ -45,8 +45,8 @@ std::unique_ptr<TargetMachine> dougong::createDougongMachine(int OptLevel) {
   TargetOptions Options;
   Options.AllowFPOpFusion = FPOpFusion::Standard; // a*b+c is fused only where the source says so (D5)
   auto Level = OptLevel <= 0 ? CodeGenOptLevel::None : OptLevel == 1 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default;
-  return std::unique_ptr<TargetMachine>(getTheDougongTarget().createTargetMachine(Triple(targetTriple), "", "", Options, Reloc::Static,
-                                                                                  CodeModel::Medium, Level));
+  return std::unique_ptr<TargetMachine>(
+      getTheDougongTarget().createTargetMachine(Triple(targetTriple), "", "", Options, Reloc::Static, CodeModel::Medium, Level));
 }
 
 void dougong::optimizeModule(Module &M, TargetMachine &Machine, int OptLevel) {
@@ -70,8 +70,8 @@ void dougong::optimizeModule(Module &M, TargetMachine &Machine, int OptLevel) {
 
 namespace {
 
-// Keeps the first error that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM. A frame larger than the function's
-// attribute "warn-stack-size" is an error here: a kernel that overflows its stack in LM would write over its tiles.
+// Keeps the first error that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM. A frame larger than the
+// function's attribute "warn-stack-size" is an error here: a kernel that overflows its stack in LM would write over its tiles.
 class FirstError : public DiagnosticHandler {
   std::string &Message;
 
@@ -175,11 +175,13 @@ Expected<std::string> dougong::linkKernels(ArrayRef<std::string> Objects) {
   if (!Messages)
     return Messages.takeError();
   std::string Base = ("--image-base=0x" + Twine::utohexstr(DG_DRAM_BASE)).str();
-  SmallVector<StringRef, 16> Arguments = {"ld.lld", "--no-relax", "-pie", "--no-dynamic-linker", "-e", "0", "-z", "norelro", Base, "-o", Output->path()};
+  SmallVector<StringRef, 16> Arguments = {"ld.lld",  "--no-relax", "-pie", "--no-dynamic-linker", "-e", "0", "-z",
+                                          "norelro", Base,         "-o",   Output->path()};
   for (const TemporaryFile &Input : Inputs)
     Arguments.push_back(Input.path());
   // What the optimiser and the expansion of operations call: memcpy, memset, 128-bit division, functions of libm.
-  for (StringRef Library : {"--start-group", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libm.a", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libc.a", DOUGONG_LIBGCC, "--end-group"})
+  for (StringRef Library : {"--start-group", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libm.a", DOUGONG_PICOLIBC "/lib/rv64im/lp64/libc.a",
+                            DOUGONG_LIBGCC, "--end-group"})
     Arguments.push_back(Library);
   std::optional<StringRef> Redirects[] = {StringRef(""), Messages->path(), Messages->path()};
   std::string Why;

@@ -105,8 +105,8 @@ void DougongFrameLowering::resetCFIToInitialState(MachineBasicBlock &MBB) const 
 }
 
 // In the order of the saves, ra first: the return waits for it.
-bool DougongFrameLowering::restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, MutableArrayRef<CalleeSavedInfo> CSI,
-                                                       const TargetRegisterInfo *TRI) const {
+bool DougongFrameLowering::restoreCalleeSavedRegisters(MachineBasicBlock &MBB, MachineBasicBlock::iterator I,
+                                                       MutableArrayRef<CalleeSavedInfo> CSI, const TargetRegisterInfo *TRI) const {
   const DougongInstrInfo &TII = instrInfo(*MBB.getParent());
   for (const CalleeSavedInfo &Saved : CSI)
     TII.loadRegFromStackSlot(MBB, I, Saved.getReg(), Saved.getFrameIdx(), TRI->getMinimalPhysRegClass(Saved.getReg()), Register(), 0,

@@ -6,8 +6,8 @@
 namespace llvm {
 
 struct DougongFunctionInfo : public MachineFunctionInfo {
-  int VarArgsFrameIndex = 0;               // where the first variadic argument stands
-  DenseSet<Register> ExtendedArguments;    // virtual registers of arguments that the caller has sign-extended from 32 bits or fewer
+  int VarArgsFrameIndex = 0;            // where the first variadic argument stands
+  DenseSet<Register> ExtendedArguments; // virtual registers of arguments that the caller has sign-extended from 32 bits or fewer
 
   DougongFunctionInfo(const Function &, const TargetSubtargetInfo *) {}
   MachineFunctionInfo *clone(BumpPtrAllocator &Allocator, MachineFunction &DestMF,

@@ -1,7 +1,7 @@
 // Instruction selection: the generated matcher, and in C++ what its patterns cannot say (constants, frame addresses,
 // addressing modes, atomics with two results).
-#include "DougongPasses.h"
 #include "DougongISelLowering.h"
+#include "DougongPasses.h"
 #include "DougongSubtarget.h"
 #include "DougongTargetMachine.h"
 #include "llvm/CodeGen/SelectionDAGISel.h"
@@ -74,8 +74,10 @@ SDValue DougongDAGToDAGISel::loadConstant(int64_t Value, const SDLoc &DL) {
   Constant *C = ConstantInt::getSigned(Type::getInt64Ty(*CurDAG->getContext()), Value);
   SDValue Pool = CurDAG->getTargetConstantPool(C, MVT::i64, Align(8));
   MachineSDNode *Load = CurDAG->getMachineNode(Dougong::PseudoLoadConstant, DL, MVT::i64, MVT::Other, {Pool, CurDAG->getEntryNode()});
-  CurDAG->setNodeMemRefs(Load, {MF.getMachineMemOperand(MachinePointerInfo::getConstantPool(MF),
-                                                        MachineMemOperand::MOLoad | MachineMemOperand::MODereferenceable | MachineMemOperand::MOInvariant, 8, Align(8))});
+  CurDAG->setNodeMemRefs(
+      Load, {MF.getMachineMemOperand(MachinePointerInfo::getConstantPool(MF),
+                                     MachineMemOperand::MOLoad | MachineMemOperand::MODereferenceable | MachineMemOperand::MOInvariant, 8,
+                                     Align(8))});
   return SDValue(Load, 0);
 }
 
@@ -148,7 +150,8 @@ void DougongDAGToDAGISel::Select(SDNode *N) {
       uint64_t Mask = N->getConstantOperandVal(1);
       unsigned Width = llvm::countr_one(Mask);
       if (Amount && isMask_64(Mask) && Width > 11 && Width != 16 && Amount->getZExtValue() > 0 && Amount->getZExtValue() + Width < 64) {
-        SDValue Up = CurDAG->getTargetConstant(64 - Amount->getZExtValue() - Width, DL, MVT::i64), Down = CurDAG->getTargetConstant(64 - Width, DL, MVT::i64);
+        SDValue Up = CurDAG->getTargetConstant(64 - Amount->getZExtValue() - Width, DL, MVT::i64),
+                Down = CurDAG->getTargetConstant(64 - Width, DL, MVT::i64);
         SDValue Raised(CurDAG->getMachineNode(Dougong::SLLI, DL, MVT::i64, Shift.getOperand(0), Up), 0);
         ReplaceNode(N, CurDAG->getMachineNode(Dougong::SRLI, DL, MVT::i64, Raised, Down));
         return;

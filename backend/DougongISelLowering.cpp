@@ -45,15 +45,17 @@ void DougongTargetLowering::setScalarActions() {
   // Integers.
   for (auto Extension : {ISD::EXTLOAD, ISD::SEXTLOAD, ISD::ZEXTLOAD})
     setLoadExtAction(Extension, MVT::i64, MVT::i1, Promote);
-  setOperationAction({ISD::BR_CC, ISD::SELECT_CC, ISD::SMUL_LOHI, ISD::UMUL_LOHI, ISD::SDIVREM, ISD::UDIVREM, ISD::SHL_PARTS,
-                      ISD::SRL_PARTS, ISD::SRA_PARTS, ISD::DYNAMIC_STACKALLOC, ISD::STACKSAVE, ISD::STACKRESTORE, ISD::VAARG, ISD::VACOPY,
-                      ISD::VAEND, ISD::BITREVERSE, ISD::UADDO, ISD::USUBO, ISD::UMULO, ISD::SMULO, ISD::ATOMIC_LOAD_SUB, ISD::FSHL, ISD::FSHR},
+  setOperationAction({ISD::BR_CC,           ISD::SELECT_CC,    ISD::SMUL_LOHI, ISD::UMUL_LOHI, ISD::SDIVREM,
+                      ISD::UDIVREM,         ISD::SHL_PARTS,    ISD::SRL_PARTS, ISD::SRA_PARTS, ISD::DYNAMIC_STACKALLOC,
+                      ISD::STACKSAVE,       ISD::STACKRESTORE, ISD::VAARG,     ISD::VACOPY,    ISD::VAEND,
+                      ISD::BITREVERSE,      ISD::UADDO,        ISD::USUBO,     ISD::UMULO,     ISD::SMULO,
+                      ISD::ATOMIC_LOAD_SUB, ISD::FSHL,         ISD::FSHR},
                      MVT::i64, Expand);
   setOperationAction({ISD::STACKSAVE, ISD::STACKRESTORE, ISD::VAARG, ISD::VACOPY, ISD::VAEND, ISD::BR_JT}, MVT::Other, Expand);
   setOperationAction(ISD::DYNAMIC_STACKALLOC, MVT::i64, Expand);
   setOperationAction(ISD::SIGN_EXTEND_INREG, MVT::i1, Expand);
-  setOperationAction({ISD::CTPOP, ISD::CTLZ, ISD::CTTZ, ISD::BSWAP, ISD::ROTL, ISD::ROTR, ISD::SMIN, ISD::SMAX, ISD::UMIN, ISD::UMAX}, MVT::i64,
-                     Legal);
+  setOperationAction({ISD::CTPOP, ISD::CTLZ, ISD::CTTZ, ISD::BSWAP, ISD::ROTL, ISD::ROTR, ISD::SMIN, ISD::SMAX, ISD::UMIN, ISD::UMAX},
+                     MVT::i64, Legal);
   setOperationAction({ISD::CTLZ_ZERO_UNDEF, ISD::CTTZ_ZERO_UNDEF}, MVT::i64, Expand);
   setOperationAction({ISD::SELECT, ISD::GlobalAddress, ISD::BlockAddress, ISD::ConstantPool, ISD::JumpTable, ISD::GlobalTLSAddress,
                       ISD::IS_FPCLASS, ISD::FRAMEADDR, ISD::RETURNADDR},
@@ -65,8 +67,8 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction({ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::FP_TO_SINT, ISD::FP_TO_UINT}, MVT::i64, Legal);
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
 
-  for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ, ISD::CTPOP,
-                      ISD::CTLZ_ZERO_UNDEF, ISD::ABS, ISD::ADD, ISD::SUB, ISD::MUL})
+  for (unsigned Op : {ISD::SHL, ISD::SRL, ISD::SRA, ISD::ROTL, ISD::ROTR, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::CTLZ, ISD::CTTZ,
+                      ISD::CTPOP, ISD::CTLZ_ZERO_UNDEF, ISD::ABS, ISD::ADD, ISD::SUB, ISD::MUL})
     setOperationAction(Op, MVT::i32, Custom);
 
   // Floats.
@@ -79,9 +81,10 @@ void DougongTargetLowering::setScalarActions() {
     setOperationAction(ISD::SELECT, VT, Custom);
     setOperationAction(ISD::ConstantFP, VT, Legal);
     setOperationAction(ISD::BITCAST, VT, VT == MVT::f64 ? Legal : Custom);
-    setOperationAction({ISD::FSIN, ISD::FCOS, ISD::FSINCOS, ISD::FTAN, ISD::FASIN, ISD::FACOS, ISD::FATAN, ISD::FATAN2, ISD::FSINH, ISD::FCOSH,
-                        ISD::FTANH, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FFREXP, ISD::FMODF, ISD::FEXP, ISD::FEXP2, ISD::FEXP10,
-                        ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FCEIL, ISD::FFLOOR, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND,
+    setOperationAction({ISD::FSIN,       ISD::FCOS,          ISD::FSINCOS, ISD::FTAN,   ISD::FASIN,  ISD::FACOS,      ISD::FATAN,
+                        ISD::FATAN2,     ISD::FSINH,         ISD::FCOSH,   ISD::FTANH,  ISD::FPOW,   ISD::FPOWI,      ISD::FLDEXP,
+                        ISD::FFREXP,     ISD::FMODF,         ISD::FEXP,    ISD::FEXP2,  ISD::FEXP10, ISD::FLOG,       ISD::FLOG2,
+                        ISD::FLOG10,     ISD::FCEIL,         ISD::FFLOOR,  ISD::FTRUNC, ISD::FRINT,  ISD::FNEARBYINT, ISD::FROUND,
                         ISD::FROUNDEVEN, ISD::FCANONICALIZE, ISD::FMAD},
                        VT, Expand);
     setOperationAction(ISD::FREM, VT, LibCall); // Expand would lay out 90 instructions and calls of frexp
@@ -92,8 +95,8 @@ void DougongTargetLowering::setScalarActions() {
       }
   }
   for (MVT VT : {MVT::f32, MVT::f64}) {
-    setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN, ISD::FMINNUM,
-                        ISD::FMAXNUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::LRINT, ISD::LLRINT, ISD::LROUND, ISD::LLROUND},
+    setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN,
+                        ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::LRINT, ISD::LLRINT, ISD::LROUND, ISD::LLROUND},
                        VT, Legal);
     setOperationAction({ISD::FMINIMUM, ISD::FMAXIMUM, ISD::IS_FPCLASS}, VT, Custom);
     setOperationAction({ISD::FFLOOR, ISD::FCEIL, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND, ISD::FROUNDEVEN}, VT, Custom);
@@ -101,11 +104,12 @@ void DougongTargetLowering::setScalarActions() {
   }
   setOperationAction({ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FTANH}, MVT::f32, Custom);
   for (MVT VT : {MVT::f16, MVT::bf16}) {
-    setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
-                        ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FREM, ISD::FPOW, ISD::FPOWI, ISD::FLDEXP, ISD::FSIN, ISD::FCOS,
-                        ISD::FTAN, ISD::FTANH, ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FCEIL, ISD::FFLOOR,
-                        ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND, ISD::FROUNDEVEN, ISD::SETCC, ISD::LRINT, ISD::LLRINT,
-                        ISD::LROUND, ISD::LLROUND, ISD::FCANONICALIZE},
+    setOperationAction({ISD::FADD,    ISD::FSUB,     ISD::FMUL,       ISD::FDIV,         ISD::FMA,         ISD::FSQRT, ISD::FMINNUM,
+                        ISD::FMAXNUM, ISD::FMINIMUM, ISD::FMAXIMUM,   ISD::FMINIMUMNUM,  ISD::FMAXIMUMNUM, ISD::FREM,  ISD::FPOW,
+                        ISD::FPOWI,   ISD::FLDEXP,   ISD::FSIN,       ISD::FCOS,         ISD::FTAN,        ISD::FTANH, ISD::FEXP,
+                        ISD::FEXP2,   ISD::FEXP10,   ISD::FLOG,       ISD::FLOG2,        ISD::FLOG10,      ISD::FCEIL, ISD::FFLOOR,
+                        ISD::FTRUNC,  ISD::FRINT,    ISD::FNEARBYINT, ISD::FROUND,       ISD::FROUNDEVEN,  ISD::SETCC, ISD::LRINT,
+                        ISD::LLRINT,  ISD::LROUND,   ISD::LLROUND,    ISD::FCANONICALIZE},
                        VT, Promote);
     for (unsigned Op : {ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
                         ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::SETCC})
@@ -116,12 +120,14 @@ void DougongTargetLowering::setScalarActions() {
 }
 
 const char *DougongTargetLowering::getTargetNodeName(unsigned Opcode) const {
+  // clang-format off
 #define NODE(N) case DGISD::N: return "DGISD::" #N;
   switch (Opcode) {
     NODE(CALL) NODE(TAIL) NODE(RET) NODE(ADDRESS) NODE(GOT) NODE(TPREL) NODE(SELECT_CC) NODE(FP_BITS) NODE(BITS_FP) NODE(FCLASS) NODE(TO_INT)
     NODE(SLLW) NODE(SRLW) NODE(SRAW) NODE(ROLW) NODE(RORW) NODE(DIVW) NODE(DIVUW) NODE(REMW) NODE(REMUW) NODE(CLZW) NODE(CTZW) NODE(CPOPW)
     NODE(MASK_IN) NODE(MASK_OUT) NODE(MASK_FIRST) NODE(PERMUTE) NODE(PERMUTE2) NODE(BROADCAST_LANE) NODE(ALIGN) NODE(IOTA) NODE(VCLASS)
   }
+// clang-format on
 #undef NODE
   return nullptr;
 }
@@ -133,23 +139,33 @@ SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) con
   case ISD::GlobalAddress:
   case ISD::BlockAddress:
   case ISD::ConstantPool:
-  case ISD::JumpTable: return lowerAddress(Op, DAG);
-  case ISD::GlobalTLSAddress: return lowerThreadLocal(Op, DAG);
-  case ISD::SELECT: return lowerSelect(Op, DAG);
-  case ISD::VASTART: return lowerVASTART(Op, DAG);
-  case ISD::FRAMEADDR: return lowerFrameAddress(Op, DAG);
-  case ISD::RETURNADDR: return lowerReturnAddress(Op, DAG);
-  case ISD::IS_FPCLASS: return lowerClassTest(Op, DAG);
+  case ISD::JumpTable:
+    return lowerAddress(Op, DAG);
+  case ISD::GlobalTLSAddress:
+    return lowerThreadLocal(Op, DAG);
+  case ISD::SELECT:
+    return lowerSelect(Op, DAG);
+  case ISD::VASTART:
+    return lowerVASTART(Op, DAG);
+  case ISD::FRAMEADDR:
+    return lowerFrameAddress(Op, DAG);
+  case ISD::RETURNADDR:
+    return lowerReturnAddress(Op, DAG);
+  case ISD::IS_FPCLASS:
+    return lowerClassTest(Op, DAG);
   case ISD::FMINIMUM:
-  case ISD::FMAXIMUM: return lowerMinMax(Op, DAG);
-  case ISD::BITCAST: return lowerBitcast(Op, DAG);
+  case ISD::FMAXIMUM:
+    return lowerMinMax(Op, DAG);
+  case ISD::BITCAST:
+    return lowerBitcast(Op, DAG);
   case ISD::FFLOOR:
   case ISD::FCEIL:
   case ISD::FTRUNC:
   case ISD::FRINT:
   case ISD::FNEARBYINT:
   case ISD::FROUND:
-  case ISD::FROUNDEVEN: return lowerRounding(Op, DAG);
+  case ISD::FROUNDEVEN:
+    return lowerRounding(Op, DAG);
   case ISD::FEXP:
   case ISD::FEXP2:
   case ISD::FEXP10:
@@ -159,7 +175,8 @@ SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) con
   case ISD::FTANH: { // the vector unit's, on one lane
     SDLoc DL(Op);
     SDValue Lanes = DAG.getNode(ISD::SPLAT_VECTOR, DL, MVT::v32f32, Op.getOperand(0));
-    return DAG.getNode(ISD::EXTRACT_VECTOR_ELT, DL, MVT::f32, DAG.getNode(Op.getOpcode(), DL, MVT::v32f32, Lanes), DAG.getConstant(0, DL, MVT::i64));
+    return DAG.getNode(ISD::EXTRACT_VECTOR_ELT, DL, MVT::f32, DAG.getNode(Op.getOpcode(), DL, MVT::v32f32, Lanes),
+                       DAG.getConstant(0, DL, MVT::i64));
   }
   }
   report_fatal_error(Twine("dougong: no lowering for ") + Op->getOperationName(&DAG));
@@ -224,7 +241,8 @@ SDValue DougongTargetLowering::lowerReturnAddress(SDValue Op, SelectionDAG &DAG)
 //===-- Selects and floats -----------------------------------------------------------------------------------------===//
 
 // A select that arithmetic on the condition's 0 or 1 does without a branch; empty if none does.
-//   c ? x : 0 -> -c & x       c ? 0 : x -> c - 1 & x       c ? -1 : x -> -c | x       c ? x : -1 -> c - 1 | x       c ? k : l -> (-c & k - l) + l
+//   c ? x : 0 -> -c & x       c ? 0 : x -> c - 1 & x       c ? -1 : x -> -c | x       c ? x : -1 -> c - 1 | x       c ? k : l -> (-c & k -
+//   l) + l
 static SDValue selectByArithmetic(SDValue Op, SelectionDAG &DAG) {
   SDLoc DL(Op);
   if (Op.getValueType() != MVT::i64)
@@ -271,13 +289,26 @@ SDValue DougongTargetLowering::lowerSelect(SDValue Op, SelectionDAG &DAG) const 
       CC = ISD::getSetCCSwappedOperands(CC);
     }
     switch (CC) {
-    case ISD::SETEQ: Branch = Dougong::BEQ; break;
-    case ISD::SETNE: Branch = Dougong::BNE; break;
-    case ISD::SETLT: Branch = Dougong::BLT; break;
-    case ISD::SETGE: Branch = Dougong::BGE; break;
-    case ISD::SETULT: Branch = Dougong::BLTU; break;
-    case ISD::SETUGE: Branch = Dougong::BGEU; break;
-    default: llvm_unreachable("integer compare");
+    case ISD::SETEQ:
+      Branch = Dougong::BEQ;
+      break;
+    case ISD::SETNE:
+      Branch = Dougong::BNE;
+      break;
+    case ISD::SETLT:
+      Branch = Dougong::BLT;
+      break;
+    case ISD::SETGE:
+      Branch = Dougong::BGE;
+      break;
+    case ISD::SETULT:
+      Branch = Dougong::BLTU;
+      break;
+    case ISD::SETUGE:
+      Branch = Dougong::BGEU;
+      break;
+    default:
+      llvm_unreachable("integer compare");
     }
   }
   return DAG.getNode(DGISD::SELECT_CC, DL, Op.getValueType(), Left, Right, DAG.getTargetConstant(Branch, DL, MVT::i64), Op.getOperand(1),
@@ -290,7 +321,8 @@ SDValue DougongTargetLowering::lowerClassTest(SDValue Op, SelectionDAG &DAG) con
   SDValue Value = Op.getOperand(0), Zero = DAG.getConstant(0, DL, MVT::i64);
   EVT VT = Value.getValueType(), ResultVT = Op.getValueType();
   unsigned Test = Op.getConstantOperandVal(1), Mask = 0;
-  const unsigned Order[] = {fcNegInf, fcNegNormal, fcNegSubnormal, fcNegZero, fcPosZero, fcPosSubnormal, fcPosNormal, fcPosInf, fcSNan, fcQNan};
+  const unsigned Order[] = {fcNegInf,       fcNegNormal, fcNegSubnormal, fcNegZero, fcPosZero,
+                            fcPosSubnormal, fcPosNormal, fcPosInf,       fcSNan,    fcQNan};
   if (VT == MVT::f32 || VT == MVT::f64) {
     for (unsigned I = 0; I < 10; ++I)
       if (Test & Order[I])
@@ -340,17 +372,28 @@ SDValue DougongTargetLowering::lowerMinMax(SDValue Op, SelectionDAG &DAG) const 
   return DAG.getNode(Op.getOpcode() == ISD::FMINIMUM ? ISD::FMINNUM : ISD::FMAXNUM, DL, VT, NewX, NewY);
 }
 
-// Rounding to an integer, in the integer: x where it has no fraction bits (or is no number), else the converted value with x's sign, for -0.
+// Rounding to an integer, in the integer: x where it has no fraction bits (or is no number), else the converted value with x's sign, for
+// -0.
 SDValue DougongTargetLowering::lowerRounding(SDValue Op, SelectionDAG &DAG) const {
   SDLoc DL(Op);
   EVT VT = Op.getValueType();
   unsigned Mode = 7; // rint and nearbyint: the program's
   switch (Op.getOpcode()) {
-  case ISD::FROUNDEVEN: Mode = 0; break;
-  case ISD::FTRUNC: Mode = 1; break;
-  case ISD::FFLOOR: Mode = 2; break;
-  case ISD::FCEIL: Mode = 3; break;
-  case ISD::FROUND: Mode = 4; break;
+  case ISD::FROUNDEVEN:
+    Mode = 0;
+    break;
+  case ISD::FTRUNC:
+    Mode = 1;
+    break;
+  case ISD::FFLOOR:
+    Mode = 2;
+    break;
+  case ISD::FCEIL:
+    Mode = 3;
+    break;
+  case ISD::FROUND:
+    Mode = 4;
+    break;
   }
   SDValue X = Op.getOperand(0);
   SDValue Integer = DAG.getNode(DGISD::TO_INT, DL, MVT::i64, X, DAG.getTargetConstant(Mode, DL, MVT::i64));
@@ -373,19 +416,31 @@ SDValue DougongTargetLowering::lowerBitcast(SDValue Op, SelectionDAG &DAG) const
 // The instruction of RV64 that does an i32 operation in 32 bits, as a node; 0 if the i64 one serves as well.
 static unsigned wordNode(const SDNode *N) {
   switch (N->getOpcode()) {
-  case ISD::SHL: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SLLW;
-  case ISD::SRL: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRLW;
-  case ISD::SRA: return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRAW;
-  case ISD::ROTL: return DGISD::ROLW;
-  case ISD::ROTR: return DGISD::RORW;
-  case ISD::SDIV: return DGISD::DIVW;
-  case ISD::UDIV: return DGISD::DIVUW;
-  case ISD::SREM: return DGISD::REMW;
-  case ISD::UREM: return DGISD::REMUW;
+  case ISD::SHL:
+    return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SLLW;
+  case ISD::SRL:
+    return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRLW;
+  case ISD::SRA:
+    return isa<ConstantSDNode>(N->getOperand(1)) ? 0 : DGISD::SRAW;
+  case ISD::ROTL:
+    return DGISD::ROLW;
+  case ISD::ROTR:
+    return DGISD::RORW;
+  case ISD::SDIV:
+    return DGISD::DIVW;
+  case ISD::UDIV:
+    return DGISD::DIVUW;
+  case ISD::SREM:
+    return DGISD::REMW;
+  case ISD::UREM:
+    return DGISD::REMUW;
   case ISD::CTLZ:
-  case ISD::CTLZ_ZERO_UNDEF: return DGISD::CLZW;
-  case ISD::CTTZ: return DGISD::CTZW;
-  case ISD::CTPOP: return DGISD::CPOPW;
+  case ISD::CTLZ_ZERO_UNDEF:
+    return DGISD::CLZW;
+  case ISD::CTTZ:
+    return DGISD::CTZW;
+  case ISD::CTPOP:
+    return DGISD::CPOPW;
   }
   return 0;
 }
@@ -395,9 +450,12 @@ unsigned DougongTargetLowering::ComputeNumSignBitsForTargetNode(SDValue Op, cons
   return (Opcode >= DGISD::SLLW && Opcode <= DGISD::CPOPW) || Opcode == DGISD::FCLASS ? 33 : 1;
 }
 
-// Of a mask some bits are free. 0x00000000fffffff0 of which only the word is wanted is -16, an immediate; 0xfffffffe is zext.w's where bit 0 does not matter.
-bool DougongTargetLowering::targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &, TargetLoweringOpt &TLO) const {
-  auto *Constant = Op.getOpcode() == ISD::AND && Op.getValueType() == MVT::i64 && TLO.LegalOps ? dyn_cast<ConstantSDNode>(Op.getOperand(1)) : nullptr;
+// Of a mask some bits are free. 0x00000000fffffff0 of which only the word is wanted is -16, an immediate; 0xfffffffe is zext.w's where bit
+// 0 does not matter.
+bool DougongTargetLowering::targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &,
+                                                         TargetLoweringOpt &TLO) const {
+  auto *Constant =
+      Op.getOpcode() == ISD::AND && Op.getValueType() == MVT::i64 && TLO.LegalOps ? dyn_cast<ConstantSDNode>(Op.getOperand(1)) : nullptr;
   if (!Constant)
     return false;
   const APInt &Mask = Constant->getAPIntValue();
@@ -420,12 +478,17 @@ bool DougongTargetLowering::targetShrinkDemandedConstant(SDValue Op, const APInt
   return Use(Least);
 }
 
-void DougongTargetLowering::computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &, const SelectionDAG &, unsigned) const {
+void DougongTargetLowering::computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &, const SelectionDAG &,
+                                                          unsigned) const {
   switch (Op.getOpcode()) {
   case DGISD::CLZW:
   case DGISD::CTZW:
-  case DGISD::CPOPW: Known.Zero.setBitsFrom(6); break; // at most 32
-  case DGISD::FCLASS: Known.Zero.setBitsFrom(10); break;
+  case DGISD::CPOPW:
+    Known.Zero.setBitsFrom(6);
+    break; // at most 32
+  case DGISD::FCLASS:
+    Known.Zero.setBitsFrom(10);
+    break;
   }
 }
 
@@ -440,13 +503,15 @@ void DougongTargetLowering::ReplaceNodeResults(SDNode *N, SmallVectorImpl<SDValu
     // Every use shares the word instruction's result, whether or not it wants the sign above.
     if (N->getOpcode() == ISD::ADD || N->getOpcode() == ISD::SUB || N->getOpcode() == ISD::MUL) {
       SDValue Left = DAG.getAnyExtOrTrunc(N->getOperand(0), DL, MVT::i64), Right = DAG.getAnyExtOrTrunc(N->getOperand(1), DL, MVT::i64);
-      SDValue Word = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNode(N->getOpcode(), DL, MVT::i64, Left, Right), DAG.getValueType(MVT::i32));
+      SDValue Word = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNode(N->getOpcode(), DL, MVT::i64, Left, Right),
+                                 DAG.getValueType(MVT::i32));
       Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, Word));
       return;
     }
     if (N->getOpcode() == ISD::ABS) { // the negative of the least word is itself
       SDValue Value = DAG.getNode(ISD::SIGN_EXTEND, DL, MVT::i64, N->getOperand(0));
-      SDValue Negative = DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNegative(Value, DL, MVT::i64), DAG.getValueType(MVT::i32));
+      SDValue Negative =
+          DAG.getNode(ISD::SIGN_EXTEND_INREG, DL, MVT::i64, DAG.getNegative(Value, DL, MVT::i64), DAG.getValueType(MVT::i32));
       Results.push_back(DAG.getNode(ISD::TRUNCATE, DL, MVT::i32, DAG.getNode(ISD::SMAX, DL, MVT::i64, Value, Negative)));
       return;
     }
@@ -541,7 +606,8 @@ bool DougongTargetLowering::isLegalAddressingMode(const DataLayout &, const Addr
 }
 
 // The scalar unit's accesses must be aligned; vectors want the alignment of an element.
-bool DougongTargetLowering::allowsMisalignedMemoryAccesses(EVT VT, unsigned, Align Alignment, MachineMemOperand::Flags, unsigned *Fast) const {
+bool DougongTargetLowering::allowsMisalignedMemoryAccesses(EVT VT, unsigned, Align Alignment, MachineMemOperand::Flags,
+                                                           unsigned *Fast) const {
   if (!VT.isVector() || VT.getScalarSizeInBits() < 8 || Alignment.value() * 8 < VT.getScalarSizeInBits())
     return false;
   if (Fast)
@@ -603,7 +669,8 @@ static SDValue multiplyByAdditions(SDNode *N, SelectionDAG &DAG) {
   return SDValue();
 }
 
-// An offset that no access can hold goes into the symbol's: address + c -> address of symbol + c. A near one does too where the sum is wanted itself.
+// An offset that no access can hold goes into the symbol's: address + c -> address of symbol + c. A near one does too where the sum is
+// wanted itself.
 static SDValue foldIntoAddress(SDNode *N, SelectionDAG &DAG) {
   SDValue Address = N->getOperand(0);
   auto *Constant = dyn_cast<ConstantSDNode>(N->getOperand(1));
@@ -611,7 +678,10 @@ static SDValue foldIntoAddress(SDNode *N, SelectionDAG &DAG) {
   if (!Symbol)
     return SDValue();
   int64_t Offset = Symbol->getOffset() + Constant->getSExtValue();
-  bool Access = any_of(N->users(), [&](SDNode *User) { auto *Memory = dyn_cast<MemSDNode>(User); return Memory && Memory->getBasePtr().getNode() == N; });
+  bool Access = any_of(N->users(), [&](SDNode *User) {
+    auto *Memory = dyn_cast<MemSDNode>(User);
+    return Memory && Memory->getBasePtr().getNode() == N;
+  });
   if (!isInt<20>(Offset) || (isInt<12>(Constant->getSExtValue()) && (Access || !Address.hasOneUse())))
     return SDValue();
   SDLoc DL(N);
@@ -627,8 +697,9 @@ SDValue DougongTargetLowering::PerformDAGCombine(SDNode *N, DAGCombinerInfo &DCI
 }
 
 // A bit of a constant is tested as c >> y & 1, with one immediate fewer than 1 << y & c; otherwise constants stay out of shifts.
-bool DougongTargetLowering::shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue, ConstantSDNode *XConstant, ConstantSDNode *Mask, SDValue,
-                                                                                     unsigned OldShift, unsigned NewShift, SelectionDAG &) const {
+bool DougongTargetLowering::shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue, ConstantSDNode *XConstant,
+                                                                                     ConstantSDNode *Mask, SDValue, unsigned OldShift,
+                                                                                     unsigned NewShift, SelectionDAG &) const {
   if (XConstant && XConstant->isOne() && OldShift == ISD::SRL)
     return false;
   return (NewShift == ISD::SRL && Mask->isOne()) || !XConstant;
@@ -668,7 +739,8 @@ TargetLowering::AtomicExpansionKind DougongTargetLowering::shouldExpandAtomicRMW
   case AtomicRMWInst::UMax:
   case AtomicRMWInst::UMin:
     return Bits >= 32 && !RMW->getType()->isFloatingPointTy() ? AtomicExpansionKind::None : AtomicExpansionKind::CmpXChg;
-  default: return AtomicExpansionKind::CmpXChg;
+  default:
+    return AtomicExpansionKind::CmpXChg;
   }
 }
 
@@ -679,8 +751,10 @@ TargetLowering::ConstraintType DougongTargetLowering::getConstraintType(StringRe
     switch (Constraint[0]) {
     case 'I':
     case 'J':
-    case 'K': return C_Immediate;
-    case 'A': return C_Memory;
+    case 'K':
+      return C_Immediate;
+    case 'A':
+      return C_Memory;
     }
   }
   if (Constraint == "vr" || Constraint == "vm")
@@ -688,8 +762,8 @@ TargetLowering::ConstraintType DougongTargetLowering::getConstraintType(StringRe
   return TargetLowering::getConstraintType(Constraint);
 }
 
-std::pair<unsigned, const TargetRegisterClass *>
-DougongTargetLowering::getRegForInlineAsmConstraint(const TargetRegisterInfo *TRI, StringRef Constraint, MVT VT) const {
+std::pair<unsigned, const TargetRegisterClass *> DougongTargetLowering::getRegForInlineAsmConstraint(const TargetRegisterInfo *TRI,
+                                                                                                     StringRef Constraint, MVT VT) const {
   if (Constraint == "r" && !VT.isVector())
     return {0u, &Dougong::GPRRegClass};
   if (Constraint == "vr")

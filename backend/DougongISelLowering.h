@@ -12,19 +12,30 @@ class DougongSubtarget;
 namespace DGISD {
 enum NodeType : unsigned {
   FIRST_NUMBER = ISD::BUILTIN_OP_END,
-  TAIL,       // chain, callee, argument registers, glue: a call in the place of a return
-  CALL,       // chain, callee, argument registers, mask, glue
-  RET,        // chain, value registers, glue
-  ADDRESS,    // target symbol -> its address, pc-relative
-  GOT,        // target symbol -> its address out of the GOT: a weak symbol that may be undefined is out of pc-relative reach
-  TPREL,      // target symbol -> its address in this thread's block
-  SELECT_CC,  // left, right, branch opcode, true, false
-  FP_BITS,    // f32, f16 or bf16 -> i64: the register as it is (bits above the type are undefined)
-  BITS_FP,    // i64 -> f32, f16, bf16: likewise
-  FCLASS,     // f32 or f64 -> i64 with one bit set, as RISC-V's fclass
+  TAIL,      // chain, callee, argument registers, glue: a call in the place of a return
+  CALL,      // chain, callee, argument registers, mask, glue
+  RET,       // chain, value registers, glue
+  ADDRESS,   // target symbol -> its address, pc-relative
+  GOT,       // target symbol -> its address out of the GOT: a weak symbol that may be undefined is out of pc-relative reach
+  TPREL,     // target symbol -> its address in this thread's block
+  SELECT_CC, // left, right, branch opcode, true, false
+  FP_BITS,   // f32, f16 or bf16 -> i64: the register as it is (bits above the type are undefined)
+  BITS_FP,   // i64 -> f32, f16, bf16: likewise
+  FCLASS,    // f32 or f64 -> i64 with one bit set, as RISC-V's fclass
   // In 32 bits, of the low halves; the result sign-extended.
-  SLLW, SRLW, SRAW, ROLW, RORW, DIVW, DIVUW, REMW, REMUW, CLZW, CTZW, CPOPW,
-  TO_INT,     // f32 or f64, rounding mode (target constant, RISC-V's numbers) -> i64
+  SLLW,
+  SRLW,
+  SRAW,
+  ROLW,
+  RORW,
+  DIVW,
+  DIVUW,
+  REMW,
+  REMUW,
+  CLZW,
+  CTZW,
+  CPOPW,
+  TO_INT, // f32 or f64, rounding mode (target constant, RISC-V's numbers) -> i64
   // Vectors of 32 lanes.
   MASK_IN,        // i64 -> v32i1, bit i -> lane i
   MASK_OUT,       // v32i1 -> i64, zero-extended
@@ -70,12 +81,14 @@ public:
   bool isCheapToSpeculateCtlz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool isCheapToSpeculateCttz(Type *Ty) const override { return !Ty->isVectorTy(); }
   bool decomposeMulByConstant(LLVMContext &Context, EVT VT, SDValue C) const override;
-  bool shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue X, ConstantSDNode *XConstant, ConstantSDNode *Mask, SDValue Y, unsigned OldShift,
-                                                                unsigned NewShift, SelectionDAG &DAG) const override;
+  bool shouldProduceAndByConstByHoistingConstFromShiftsLHSOfAnd(SDValue X, ConstantSDNode *XConstant, ConstantSDNode *Mask, SDValue Y,
+                                                                unsigned OldShift, unsigned NewShift, SelectionDAG &DAG) const override;
   bool hasAndNot(SDValue Value) const override { return Value.getValueType().isScalarInteger() && !isa<ConstantSDNode>(Value); }
   unsigned ComputeNumSignBitsForTargetNode(SDValue Op, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
-  bool targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &DemandedElts, TargetLoweringOpt &TLO) const override;
-  void computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &DemandedElts, const SelectionDAG &DAG, unsigned Depth) const override;
+  bool targetShrinkDemandedConstant(SDValue Op, const APInt &DemandedBits, const APInt &DemandedElts,
+                                    TargetLoweringOpt &TLO) const override;
+  void computeKnownBitsForTargetNode(const SDValue Op, KnownBits &Known, const APInt &DemandedElts, const SelectionDAG &DAG,
+                                     unsigned Depth) const override;
   Register getExceptionPointerRegister(const Constant *) const override;
   Register getExceptionSelectorRegister(const Constant *) const override;
   unsigned getJumpTableEncoding() const override;

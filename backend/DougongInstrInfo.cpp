@@ -1,4 +1,4 @@
-// See DougongInstrInfo.h. 
+// See DougongInstrInfo.h.
 #include "DougongInstrInfo.h"
 #include "DougongSubtarget.h"
 #include "llvm/CodeGen/RegisterScavenging.h"
@@ -113,12 +113,31 @@ Register DougongInstrInfo::isStoreToStackSlot(const MachineInstr &MI, int &FI) c
 
 DougongInstrInfo::OffsetField DougongInstrInfo::offsetField(const MachineInstr &MI) const {
   switch (MI.getOpcode()) {
-  case Dougong::VLD_32: case Dougong::VLD_F16: case Dougong::VLD_BF16: case Dougong::VLD_I16: case Dougong::VLD_U16: case Dougong::VLD_I8:
-  case Dougong::VLD_U8: case Dougong::VST_32: case Dougong::VST_F16: case Dougong::VST_BF16: case Dougong::VST_I16: case Dougong::VST_I8:
-  case Dougong::MLD: case Dougong::MST: return {14, 16};
-  case Dougong::VLDB_32: return {12, 4};
-  case Dougong::VLDB_F16: case Dougong::VLDB_BF16: case Dougong::VLDB_I16: case Dougong::VLDB_U16: return {11, 2};
-  case Dougong::VLDB_I8: case Dougong::VLDB_U8: return {10, 1};
+  case Dougong::VLD_32:
+  case Dougong::VLD_F16:
+  case Dougong::VLD_BF16:
+  case Dougong::VLD_I16:
+  case Dougong::VLD_U16:
+  case Dougong::VLD_I8:
+  case Dougong::VLD_U8:
+  case Dougong::VST_32:
+  case Dougong::VST_F16:
+  case Dougong::VST_BF16:
+  case Dougong::VST_I16:
+  case Dougong::VST_I8:
+  case Dougong::MLD:
+  case Dougong::MST:
+    return {14, 16};
+  case Dougong::VLDB_32:
+    return {12, 4};
+  case Dougong::VLDB_F16:
+  case Dougong::VLDB_BF16:
+  case Dougong::VLDB_I16:
+  case Dougong::VLDB_U16:
+    return {11, 2};
+  case Dougong::VLDB_I8:
+  case Dougong::VLDB_U8:
+    return {10, 1};
   }
   return {12, 1};
 }
@@ -127,12 +146,18 @@ DougongInstrInfo::OffsetField DougongInstrInfo::offsetField(const MachineInstr &
 
 static unsigned oppositeBranch(unsigned Opcode) {
   switch (Opcode) {
-  case Dougong::BEQ: return Dougong::BNE;
-  case Dougong::BNE: return Dougong::BEQ;
-  case Dougong::BLT: return Dougong::BGE;
-  case Dougong::BGE: return Dougong::BLT;
-  case Dougong::BLTU: return Dougong::BGEU;
-  case Dougong::BGEU: return Dougong::BLTU;
+  case Dougong::BEQ:
+    return Dougong::BNE;
+  case Dougong::BNE:
+    return Dougong::BEQ;
+  case Dougong::BLT:
+    return Dougong::BGE;
+  case Dougong::BGE:
+    return Dougong::BLT;
+  case Dougong::BLTU:
+    return Dougong::BGEU;
+  case Dougong::BGEU:
+    return Dougong::BLTU;
   }
   return 0;
 }
@@ -200,8 +225,7 @@ unsigned DougongInstrInfo::insertBranch(MachineBasicBlock &MBB, MachineBasicBloc
 
 unsigned DougongInstrInfo::removeBranch(MachineBasicBlock &MBB, int *BytesRemoved) const {
   unsigned Count = 0;
-  for (auto I = MBB.getLastNonDebugInstr(); I != MBB.end() && (isConditional(*I) || isUnconditional(*I));
-       I = MBB.getLastNonDebugInstr()) {
+  for (auto I = MBB.getLastNonDebugInstr(); I != MBB.end() && (isConditional(*I) || isUnconditional(*I)); I = MBB.getLastNonDebugInstr()) {
     I->eraseFromParent();
     ++Count;
   }

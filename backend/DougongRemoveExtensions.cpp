@@ -44,20 +44,76 @@ enum class Extension {
 
 static Extension extensionOf(const MachineInstr &MI) {
   switch (MI.getOpcode()) {
-  case Dougong::ADDW: case Dougong::SUBW: case Dougong::ADDIW: case Dougong::SLLW: case Dougong::SRLW: case Dougong::SRAW: case Dougong::SLLIW:
-  case Dougong::SRLIW: case Dougong::SRAIW: case Dougong::MULW: case Dougong::DIVW: case Dougong::DIVUW: case Dougong::REMW: case Dougong::REMUW:
-  case Dougong::ROLW: case Dougong::RORW: case Dougong::RORIW: case Dougong::CLZW: case Dougong::CTZW: case Dougong::CPOPW: case Dougong::CLZ:
-  case Dougong::CTZ: case Dougong::CPOP: case Dougong::LUI: case Dougong::LB: case Dougong::LBU: case Dougong::LH: case Dougong::LHU: case Dougong::LW:
-  case Dougong::SLT: case Dougong::SLTU: case Dougong::SLTI: case Dougong::SLTIU: case Dougong::SEXT_B: case Dougong::SEXT_H: case Dougong::ZEXT_H:
-  case Dougong::FEQ_S: case Dougong::FLT_S: case Dougong::FLE_S: case Dougong::FEQ_D: case Dougong::FLT_D: case Dougong::FLE_D: case Dougong::FCLASS_S:
-  case Dougong::FCLASS_D: case Dougong::VEXTRACT_I: case Dougong::VEXTRACT_X: return Extension::Signed;
+  case Dougong::ADDW:
+  case Dougong::SUBW:
+  case Dougong::ADDIW:
+  case Dougong::SLLW:
+  case Dougong::SRLW:
+  case Dougong::SRAW:
+  case Dougong::SLLIW:
+  case Dougong::SRLIW:
+  case Dougong::SRAIW:
+  case Dougong::MULW:
+  case Dougong::DIVW:
+  case Dougong::DIVUW:
+  case Dougong::REMW:
+  case Dougong::REMUW:
+  case Dougong::ROLW:
+  case Dougong::RORW:
+  case Dougong::RORIW:
+  case Dougong::CLZW:
+  case Dougong::CTZW:
+  case Dougong::CPOPW:
+  case Dougong::CLZ:
+  case Dougong::CTZ:
+  case Dougong::CPOP:
+  case Dougong::LUI:
+  case Dougong::LB:
+  case Dougong::LBU:
+  case Dougong::LH:
+  case Dougong::LHU:
+  case Dougong::LW:
+  case Dougong::SLT:
+  case Dougong::SLTU:
+  case Dougong::SLTI:
+  case Dougong::SLTIU:
+  case Dougong::SEXT_B:
+  case Dougong::SEXT_H:
+  case Dougong::ZEXT_H:
+  case Dougong::FEQ_S:
+  case Dougong::FLT_S:
+  case Dougong::FLE_S:
+  case Dougong::FEQ_D:
+  case Dougong::FLT_D:
+  case Dougong::FLE_D:
+  case Dougong::FCLASS_S:
+  case Dougong::FCLASS_D:
+  case Dougong::VEXTRACT_I:
+  case Dougong::VEXTRACT_X:
+    return Extension::Signed;
   case Dougong::ADDI: // a small constant
     return MI.getOperand(1).isReg() && MI.getOperand(1).getReg() == Dougong::X0 ? Extension::Signed : Extension::Unknown;
-  case Dougong::ANDI: return MI.getOperand(2).isImm() && MI.getOperand(2).getImm() >= 0 ? Extension::Signed : Extension::Sources;
-  case Dougong::SRLI: return MI.getOperand(2).getImm() > 32 ? Extension::Signed : Extension::Unknown;
-  case Dougong::SRAI: return MI.getOperand(2).getImm() >= 32 ? Extension::Signed : Extension::Sources;
-  case Dougong::AND: case Dougong::OR: case Dougong::XOR: case Dougong::ANDN: case Dougong::ORN: case Dougong::XNOR: case Dougong::ORI: case Dougong::XORI:
-  case Dougong::MIN: case Dougong::MAX: case Dougong::MINU: case Dougong::MAXU: case Dougong::REM: case Dougong::PHI: case Dougong::COPY:
+  case Dougong::ANDI:
+    return MI.getOperand(2).isImm() && MI.getOperand(2).getImm() >= 0 ? Extension::Signed : Extension::Sources;
+  case Dougong::SRLI:
+    return MI.getOperand(2).getImm() > 32 ? Extension::Signed : Extension::Unknown;
+  case Dougong::SRAI:
+    return MI.getOperand(2).getImm() >= 32 ? Extension::Signed : Extension::Sources;
+  case Dougong::AND:
+  case Dougong::OR:
+  case Dougong::XOR:
+  case Dougong::ANDN:
+  case Dougong::ORN:
+  case Dougong::XNOR:
+  case Dougong::ORI:
+  case Dougong::XORI:
+  case Dougong::MIN:
+  case Dougong::MAX:
+  case Dougong::MINU:
+  case Dougong::MAXU:
+  case Dougong::REM:
+  case Dougong::PHI:
+  case Dougong::COPY:
     return Extension::Sources;
   }
   return Extension::Unknown;
@@ -66,13 +122,23 @@ static Extension extensionOf(const MachineInstr &MI) {
 // The word operation with the same low 32 bits; 0 if there is none.
 static unsigned wordOpcode(const MachineInstr &MI) {
   switch (MI.getOpcode()) {
-  case Dougong::ADD: return Dougong::ADDW;
-  case Dougong::SUB: return Dougong::SUBW;
-  case Dougong::MUL: return Dougong::MULW;
-  case Dougong::ADDI: return MI.getOperand(1).isReg() && MI.getOperand(2).isImm() ? Dougong::ADDIW : 0;
-  case Dougong::LD: return MI.hasOneMemOperand() && MI.memoperands().front()->isUnordered() && !MI.memoperands().front()->isVolatile() && MI.getOperand(2).isImm() ? Dougong::LW : 0;
-  case Dougong::LWU: return MI.getOperand(2).isImm() ? Dougong::LW : 0;
-  case Dougong::SLLI: return MI.getOperand(2).getImm() < 32 ? Dougong::SLLIW : 0;
+  case Dougong::ADD:
+    return Dougong::ADDW;
+  case Dougong::SUB:
+    return Dougong::SUBW;
+  case Dougong::MUL:
+    return Dougong::MULW;
+  case Dougong::ADDI:
+    return MI.getOperand(1).isReg() && MI.getOperand(2).isImm() ? Dougong::ADDIW : 0;
+  case Dougong::LD:
+    return MI.hasOneMemOperand() && MI.memoperands().front()->isUnordered() && !MI.memoperands().front()->isVolatile() &&
+                   MI.getOperand(2).isImm()
+               ? Dougong::LW
+               : 0;
+  case Dougong::LWU:
+    return MI.getOperand(2).isImm() ? Dougong::LW : 0;
+  case Dougong::SLLI:
+    return MI.getOperand(2).getImm() < 32 ? Dougong::SLLIW : 0;
   }
   return 0;
 }
@@ -86,16 +152,53 @@ static bool onlyWordIsUsed(Register Reg, const MachineRegisterInfo &MRI) {
     for (const MachineOperand &MO : MRI.use_nodbg_operands(R)) {
       const MachineInstr &User = *MO.getParent();
       switch (User.getOpcode()) {
-      case Dougong::ADDW: case Dougong::SUBW: case Dougong::ADDIW: case Dougong::SLLIW: case Dougong::SRLIW: case Dougong::SRAIW: case Dougong::SLLW:
-      case Dougong::SRLW: case Dougong::SRAW: case Dougong::MULW: case Dougong::DIVW: case Dougong::DIVUW: case Dougong::REMW: case Dougong::REMUW:
-      case Dougong::ROLW: case Dougong::RORW: case Dougong::RORIW: case Dougong::CLZW: case Dougong::CTZW: case Dougong::CPOPW: case Dougong::SEXT_B:
-      case Dougong::SEXT_H: case Dougong::ZEXT_H: case Dougong::FCVT_S_W: case Dougong::FCVT_S_WU: case Dougong::FCVT_D_W: case Dougong::FCVT_D_WU: continue;
-      case Dougong::SW: case Dougong::SH: case Dougong::SB:
+      case Dougong::ADDW:
+      case Dougong::SUBW:
+      case Dougong::ADDIW:
+      case Dougong::SLLIW:
+      case Dougong::SRLIW:
+      case Dougong::SRAIW:
+      case Dougong::SLLW:
+      case Dougong::SRLW:
+      case Dougong::SRAW:
+      case Dougong::MULW:
+      case Dougong::DIVW:
+      case Dougong::DIVUW:
+      case Dougong::REMW:
+      case Dougong::REMUW:
+      case Dougong::ROLW:
+      case Dougong::RORW:
+      case Dougong::RORIW:
+      case Dougong::CLZW:
+      case Dougong::CTZW:
+      case Dougong::CPOPW:
+      case Dougong::SEXT_B:
+      case Dougong::SEXT_H:
+      case Dougong::ZEXT_H:
+      case Dougong::FCVT_S_W:
+      case Dougong::FCVT_S_WU:
+      case Dougong::FCVT_D_W:
+      case Dougong::FCVT_D_WU:
+        continue;
+      case Dougong::SW:
+      case Dougong::SH:
+      case Dougong::SB:
         if (User.getOperand(0).getReg() == R && !(User.getOperand(1).isReg() && User.getOperand(1).getReg() == R))
           continue;
         return false;
-      case Dougong::ADD: case Dougong::SUB: case Dougong::MUL: case Dougong::ADDI: case Dougong::AND: case Dougong::OR: case Dougong::XOR:
-      case Dougong::ANDI: case Dougong::ORI: case Dougong::XORI: case Dougong::SLLI: case Dougong::PHI: case Dougong::COPY:
+      case Dougong::ADD:
+      case Dougong::SUB:
+      case Dougong::MUL:
+      case Dougong::ADDI:
+      case Dougong::AND:
+      case Dougong::OR:
+      case Dougong::XOR:
+      case Dougong::ANDI:
+      case Dougong::ORI:
+      case Dougong::XORI:
+      case Dougong::SLLI:
+      case Dougong::PHI:
+      case Dougong::COPY:
         if (!User.getOperand(0).getReg().isVirtual() || Seen.size() > 64)
           return false;
         if (Seen.insert(&User).second)
@@ -108,8 +211,9 @@ static bool onlyWordIsUsed(Register Reg, const MachineRegisterInfo &MRI) {
   return true;
 }
 
-// Whether every value that reaches `Reg` is sign-extended from 32 bits, or can be made so: those instructions go to `Narrow`. Follows sources through PHIs, loops included: what is on the way already
-// is assumed, which is sound because every path into the loop is looked at.
+// Whether every value that reaches `Reg` is sign-extended from 32 bits, or can be made so: those instructions go to `Narrow`. Follows
+// sources through PHIs, loops included: what is on the way already is assumed, which is sound because every path into the loop is looked
+// at.
 static bool isSignExtended(Register Reg, const MachineRegisterInfo &MRI, SmallVectorImpl<MachineInstr *> &Narrow) {
   SmallVector<Register, 16> Work = {Reg};
   SmallPtrSet<const MachineInstr *, 16> Seen;
@@ -130,7 +234,8 @@ static bool isSignExtended(Register Reg, const MachineRegisterInfo &MRI, SmallVe
       return false;
     }
     switch (extensionOf(*MI)) {
-    case Extension::Signed: break;
+    case Extension::Signed:
+      break;
     case Extension::Unknown:
       if (!wordOpcode(*MI) || !onlyWordIsUsed(MI->getOperand(0).getReg(), MRI))
         return false;
@@ -162,7 +267,11 @@ static bool alignWithWords(MachineFunction &MF) {
   for (const MachineBasicBlock &Block : MF)
     for (const MachineInstr &MI : Block)
       switch (MI.getOpcode()) {
-      case Dougong::ADDW: case Dougong::SUBW: case Dougong::MULW: case Dougong::ADDIW: case Dougong::SLLIW:
+      case Dougong::ADDW:
+      case Dougong::SUBW:
+      case Dougong::MULW:
+      case Dougong::ADDIW:
+      case Dougong::SLLIW:
         if (HasKey(MI))
           Words.insert(KeyOf(MI, MI.getOpcode()));
       }
@@ -170,9 +279,14 @@ static bool alignWithWords(MachineFunction &MF) {
   for (MachineBasicBlock &Block : MF)
     for (MachineInstr &MI : Block)
       switch (MI.getOpcode()) {
-      case Dougong::ADD: case Dougong::SUB: case Dougong::MUL: case Dougong::ADDI: case Dougong::SLLI:
-        if (unsigned Word = HasKey(MI) ? wordOpcode(MI) : 0;
-            Word && MI.getOperand(0).getReg().isVirtual() && Words.count(KeyOf(MI, Word)) && onlyWordIsUsed(MI.getOperand(0).getReg(), MRI)) {
+      case Dougong::ADD:
+      case Dougong::SUB:
+      case Dougong::MUL:
+      case Dougong::ADDI:
+      case Dougong::SLLI:
+        if (unsigned Word = HasKey(MI) ? wordOpcode(MI) : 0; Word && MI.getOperand(0).getReg().isVirtual() &&
+                                                             Words.count(KeyOf(MI, Word)) &&
+                                                             onlyWordIsUsed(MI.getOperand(0).getReg(), MRI)) {
           MI.setDesc(TII.get(Word));
           Changed = true;
         }
@@ -192,7 +306,8 @@ bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
         continue;
       Register Result = MI.getOperand(0).getReg(), Source = MI.getOperand(1).getReg();
       SmallVector<MachineInstr *, 8> Narrow;
-      if (!Source.isVirtual() || !(onlyWordIsUsed(Result, MRI) || isSignExtended(Source, MRI, Narrow)) || !MRI.constrainRegClass(Source, MRI.getRegClass(Result)))
+      if (!Source.isVirtual() || !(onlyWordIsUsed(Result, MRI) || isSignExtended(Source, MRI, Narrow)) ||
+          !MRI.constrainRegClass(Source, MRI.getRegClass(Result)))
         continue;
       for (MachineInstr *Wide : Narrow)
         Wide->setDesc(TII.get(wordOpcode(*Wide)));

@@ -1,7 +1,7 @@
 // See DougongTargetMachine.h.
 #include "DougongTargetMachine.h"
-#include "DougongPasses.h"
 #include "DougongFunctionInfo.h"
+#include "DougongPasses.h"
 #include "DougongSubtarget.h"
 #include "DougongTargetTransformInfo.h"
 #include "dougong.h"

@@ -21,9 +21,9 @@ public:
       : Base(TM, F.getDataLayout()), ST(static_cast<const DougongSubtarget *>(TM->getSubtargetImpl(F))), TLI(ST->getTargetLowering()) {}
 
   TypeSize getRegisterBitWidth(TargetTransformInfo::RegisterKind Kind) const override {
-    return Kind == TargetTransformInfo::RGK_Scalar ? TypeSize::getFixed(64)
-                                                   : Kind == TargetTransformInfo::RGK_FixedWidthVector ? TypeSize::getFixed(0)
-                                                                                                       : TypeSize::getScalable(0);
+    return Kind == TargetTransformInfo::RGK_Scalar             ? TypeSize::getFixed(64)
+           : Kind == TargetTransformInfo::RGK_FixedWidthVector ? TypeSize::getFixed(0)
+                                                               : TypeSize::getScalable(0);
   }
   unsigned getNumberOfRegisters(unsigned Class) const override { return Class == 0 ? 29 : 32; }
   TargetTransformInfo::PopcntSupportKind getPopcntSupport(unsigned Width) const override { return TargetTransformInfo::PSK_FastHardware; }

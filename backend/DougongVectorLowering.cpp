@@ -20,12 +20,14 @@ void DougongTargetLowering::setVectorActions() {
       for (auto Extension : {ISD::EXTLOAD, ISD::SEXTLOAD, ISD::ZEXTLOAD})
         setLoadExtAction(Extension, VT, Memory, Expand);
     }
-    setOperationAction({ISD::UNDEF, ISD::POISON, ISD::FREEZE, ISD::CopyToReg, ISD::CopyFromReg, ISD::AssertSext, ISD::AssertZext}, VT, Legal);
+    setOperationAction({ISD::UNDEF, ISD::POISON, ISD::FREEZE, ISD::CopyToReg, ISD::CopyFromReg, ISD::AssertSext, ISD::AssertZext}, VT,
+                       Legal);
   }
 
   for (MVT VT : {F32, I32, F16, BF16}) {
     setOperationAction({ISD::LOAD, ISD::STORE, ISD::VSELECT, ISD::SPLAT_VECTOR}, VT, Legal);
-    setOperationAction({ISD::BUILD_VECTOR, ISD::VECTOR_SHUFFLE, ISD::SELECT, ISD::MLOAD, ISD::MSTORE, ISD::MGATHER, ISD::MSCATTER}, VT, Custom);
+    setOperationAction({ISD::BUILD_VECTOR, ISD::VECTOR_SHUFFLE, ISD::SELECT, ISD::MLOAD, ISD::MSTORE, ISD::MGATHER, ISD::MSCATTER}, VT,
+                       Custom);
   }
   setOperationAction({ISD::MGATHER, ISD::MSCATTER}, MVT::v32i64, Custom); // by the type of the index
   for (MVT VT : {F32, I32}) {
@@ -33,10 +35,42 @@ void DougongTargetLowering::setVectorActions() {
   }
 
   // Integers.
-  setOperationAction({ISD::ADD, ISD::SUB, ISD::MUL, ISD::MULHS, ISD::MULHU, ISD::SDIV, ISD::UDIV, ISD::SREM, ISD::UREM, ISD::AND, ISD::OR, ISD::XOR,
-                      ISD::SHL, ISD::SRL, ISD::SRA, ISD::SMIN, ISD::SMAX, ISD::UMIN, ISD::UMAX, ISD::ABS, ISD::CTLZ, ISD::CTPOP, ISD::FP_TO_SINT,
-                      ISD::FP_TO_UINT, ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::LRINT, ISD::VECREDUCE_ADD, ISD::VECREDUCE_MUL, ISD::VECREDUCE_SMIN,
-                      ISD::VECREDUCE_SMAX, ISD::VECREDUCE_UMIN, ISD::VECREDUCE_UMAX, ISD::VECREDUCE_AND, ISD::VECREDUCE_OR, ISD::VECREDUCE_XOR},
+  setOperationAction({ISD::ADD,
+                      ISD::SUB,
+                      ISD::MUL,
+                      ISD::MULHS,
+                      ISD::MULHU,
+                      ISD::SDIV,
+                      ISD::UDIV,
+                      ISD::SREM,
+                      ISD::UREM,
+                      ISD::AND,
+                      ISD::OR,
+                      ISD::XOR,
+                      ISD::SHL,
+                      ISD::SRL,
+                      ISD::SRA,
+                      ISD::SMIN,
+                      ISD::SMAX,
+                      ISD::UMIN,
+                      ISD::UMAX,
+                      ISD::ABS,
+                      ISD::CTLZ,
+                      ISD::CTPOP,
+                      ISD::FP_TO_SINT,
+                      ISD::FP_TO_UINT,
+                      ISD::SINT_TO_FP,
+                      ISD::UINT_TO_FP,
+                      ISD::LRINT,
+                      ISD::VECREDUCE_ADD,
+                      ISD::VECREDUCE_MUL,
+                      ISD::VECREDUCE_SMIN,
+                      ISD::VECREDUCE_SMAX,
+                      ISD::VECREDUCE_UMIN,
+                      ISD::VECREDUCE_UMAX,
+                      ISD::VECREDUCE_AND,
+                      ISD::VECREDUCE_OR,
+                      ISD::VECREDUCE_XOR},
                      I32, Legal);
   setOperationAction({ISD::FP_TO_SINT_SAT, ISD::FP_TO_UINT_SAT, ISD::SIGN_EXTEND, ISD::ZERO_EXTEND, ISD::ANY_EXTEND}, I32, Custom);
   for (auto CC : {ISD::SETGT, ISD::SETGE, ISD::SETUGT, ISD::SETUGE})
@@ -48,22 +82,52 @@ void DougongTargetLowering::setVectorActions() {
   }
 
   // Floats.
-  setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN, ISD::FMINNUM,
-                      ISD::FMAXNUM, ISD::FMINIMUM, ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FFLOOR, ISD::FCEIL, ISD::FTRUNC,
-                      ISD::FRINT, ISD::FNEARBYINT, ISD::FROUNDEVEN, ISD::FROUND, ISD::FEXP2, ISD::FLOG2, ISD::FTANH, ISD::FP_EXTEND,
-                      ISD::VECREDUCE_FADD, ISD::VECREDUCE_FMUL, ISD::VECREDUCE_FMIN, ISD::VECREDUCE_FMAX, ISD::VECREDUCE_FMINIMUM,
-                      ISD::VECREDUCE_FMAXIMUM, ISD::VECREDUCE_SEQ_FADD, ISD::VECREDUCE_SEQ_FMUL},
+  setOperationAction({ISD::FADD,
+                      ISD::FSUB,
+                      ISD::FMUL,
+                      ISD::FDIV,
+                      ISD::FMA,
+                      ISD::FSQRT,
+                      ISD::FNEG,
+                      ISD::FABS,
+                      ISD::FCOPYSIGN,
+                      ISD::FMINNUM,
+                      ISD::FMAXNUM,
+                      ISD::FMINIMUM,
+                      ISD::FMAXIMUM,
+                      ISD::FMINIMUMNUM,
+                      ISD::FMAXIMUMNUM,
+                      ISD::FFLOOR,
+                      ISD::FCEIL,
+                      ISD::FTRUNC,
+                      ISD::FRINT,
+                      ISD::FNEARBYINT,
+                      ISD::FROUNDEVEN,
+                      ISD::FROUND,
+                      ISD::FEXP2,
+                      ISD::FLOG2,
+                      ISD::FTANH,
+                      ISD::FP_EXTEND,
+                      ISD::VECREDUCE_FADD,
+                      ISD::VECREDUCE_FMUL,
+                      ISD::VECREDUCE_FMIN,
+                      ISD::VECREDUCE_FMAX,
+                      ISD::VECREDUCE_FMINIMUM,
+                      ISD::VECREDUCE_FMAXIMUM,
+                      ISD::VECREDUCE_SEQ_FADD,
+                      ISD::VECREDUCE_SEQ_FMUL},
                      F32, Legal);
   setOperationAction({ISD::FEXP, ISD::FEXP10, ISD::FLOG, ISD::FLOG10, ISD::IS_FPCLASS}, F32, Custom);
-  for (auto CC : {ISD::SETOGT, ISD::SETOGE, ISD::SETONE, ISD::SETUEQ, ISD::SETUGT, ISD::SETUGE, ISD::SETULT, ISD::SETULE, ISD::SETUNE, ISD::SETGT,
-                  ISD::SETGE, ISD::SETNE, ISD::SETO})
+  for (auto CC : {ISD::SETOGT, ISD::SETOGE, ISD::SETONE, ISD::SETUEQ, ISD::SETUGT, ISD::SETUGE, ISD::SETULT, ISD::SETULE, ISD::SETUNE,
+                  ISD::SETGT, ISD::SETGE, ISD::SETNE, ISD::SETO})
     setCondCodeAction(CC, F32, Expand);
 
   // f16 and bf16 compute in f32; each result is rounded.
   for (MVT VT : {F16, BF16}) {
-    for (unsigned Op : {ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
-                        ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FFLOOR, ISD::FCEIL, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT,
-                        ISD::FROUNDEVEN, ISD::FROUND, ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FTANH})
+    for (unsigned Op : {ISD::FADD,    ISD::FSUB,     ISD::FMUL,       ISD::FDIV,        ISD::FMA,         ISD::FSQRT,  ISD::FMINNUM,
+                        ISD::FMAXNUM, ISD::FMINIMUM, ISD::FMAXIMUM,   ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::FFLOOR, ISD::FCEIL,
+                        ISD::FTRUNC,  ISD::FRINT,    ISD::FNEARBYINT, ISD::FROUNDEVEN,  ISD::FROUND,      ISD::FEXP,   ISD::FEXP2,
+                        ISD::FEXP10,  ISD::FLOG,     ISD::FLOG2,      ISD::FLOG10,      ISD::FTANH})
       setOperationPromotedToType(Op, VT, F32);
     setOperationAction({ISD::FNEG, ISD::FABS, ISD::FP_ROUND}, VT, Legal);
     setOperationAction({ISD::SETCC, ISD::EXTRACT_VECTOR_ELT, ISD::INSERT_VECTOR_ELT, ISD::FCOPYSIGN, ISD::IS_FPCLASS, ISD::VECREDUCE_FADD,
@@ -80,9 +144,10 @@ void DougongTargetLowering::setVectorActions() {
 
   // Masks.
   setOperationAction({ISD::AND, ISD::OR, ISD::XOR}, Mask, Legal);
-  setOperationAction({ISD::LOAD, ISD::STORE, ISD::BITCAST, ISD::BUILD_VECTOR, ISD::SPLAT_VECTOR, ISD::VECTOR_SHUFFLE, ISD::EXTRACT_VECTOR_ELT,
-                      ISD::INSERT_VECTOR_ELT, ISD::SETCC, ISD::VSELECT, ISD::SELECT, ISD::TRUNCATE, ISD::SINT_TO_FP, ISD::UINT_TO_FP,
-                      ISD::GET_ACTIVE_LANE_MASK, ISD::VECREDUCE_AND, ISD::VECREDUCE_OR, ISD::VECREDUCE_XOR, ISD::VECREDUCE_ADD},
+  setOperationAction({ISD::LOAD, ISD::STORE, ISD::BITCAST, ISD::BUILD_VECTOR, ISD::SPLAT_VECTOR, ISD::VECTOR_SHUFFLE,
+                      ISD::EXTRACT_VECTOR_ELT, ISD::INSERT_VECTOR_ELT, ISD::SETCC, ISD::VSELECT, ISD::SELECT, ISD::TRUNCATE,
+                      ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::GET_ACTIVE_LANE_MASK, ISD::VECREDUCE_AND, ISD::VECREDUCE_OR,
+                      ISD::VECREDUCE_XOR, ISD::VECREDUCE_ADD},
                      Mask, Custom);
 }
 
@@ -171,8 +236,8 @@ static SDValue buildSequence(SDValue Op, Builder B) {
   return Lanes[0] ? B.node(ISD::ADD, I32, {Result, B.lanes(int64_t(Lanes[0]))}) : Result;
 }
 
-// Any vector: a splat of the commonest lane, then the others inserted, if they are few; else written to the stack by scalar stores and loaded.
-// (Not a vector load of a constant: constants lie in DRAM, vectors read LM, where a kernel's stack is.)
+// Any vector: a splat of the commonest lane, then the others inserted, if they are few; else written to the stack by scalar stores and
+// loaded. (Not a vector load of a constant: constants lie in DRAM, vectors read LM, where a kernel's stack is.)
 static SDValue buildVector(SDValue Op, Builder B) {
   SelectionDAG &DAG = B.DAG;
   MVT VT = Op.getSimpleValueType();
@@ -221,7 +286,8 @@ static SDValue buildVector(SDValue Op, Builder B) {
     if (!Narrow && I % 2 == 0) { // two constants in one store
       std::optional<uint32_t> Low = Constant(Lane), High = Constant(Op.getOperand(I + 1));
       if (Low && High) {
-        Stores.push_back(DAG.getStore(DAG.getEntryNode(), B.DL, B.integer(int64_t(uint64_t(*High) << 32 | *Low)), Address(I), Place(I), Align(8)));
+        Stores.push_back(
+            DAG.getStore(DAG.getEntryNode(), B.DL, B.integer(int64_t(uint64_t(*High) << 32 | *Low)), Address(I), Place(I), Align(8)));
         ++I;
         continue;
       }
@@ -229,7 +295,8 @@ static SDValue buildVector(SDValue Op, Builder B) {
     if (Lane.isUndef())
       continue;
     if (VT == I32)
-      Stores.push_back(DAG.getTruncStore(DAG.getEntryNode(), B.DL, DAG.getAnyExtOrTrunc(Lane, B.DL, MVT::i64), Address(I), Place(I), MVT::i32));
+      Stores.push_back(
+          DAG.getTruncStore(DAG.getEntryNode(), B.DL, DAG.getAnyExtOrTrunc(Lane, B.DL, MVT::i64), Address(I), Place(I), MVT::i32));
     else
       Stores.push_back(DAG.getStore(DAG.getEntryNode(), B.DL, Lane, Address(I), Place(I)));
   }
@@ -298,11 +365,18 @@ struct Accesses {
 
 static const Accesses &accesses(EVT Memory, ISD::LoadExtType Extension) {
   static const Accesses Table[] = {
-#define ROW(VT, EXT, E, W)                                                                                                                           \
-  {MVT::VT, ISD::EXT, Dougong::VLDM_##E, Dougong::VGATHER_##E, Dougong::VGATHERM_##E, Dougong::VSTM_##W, Dougong::VSCATTER_##W, Dougong::VSCATTERM_##W}
-      ROW(v32f32, NON_EXTLOAD, 32, 32),     ROW(v32i32, NON_EXTLOAD, 32, 32), ROW(v32f16, NON_EXTLOAD, F16, F16),
+#define ROW(VT, EXT, E, W)                                                                                                                 \
+  {MVT::VT,                                                                                                                                \
+   ISD::EXT,                                                                                                                               \
+   Dougong::VLDM_##E,                                                                                                                      \
+   Dougong::VGATHER_##E,                                                                                                                   \
+   Dougong::VGATHERM_##E,                                                                                                                  \
+   Dougong::VSTM_##W,                                                                                                                      \
+   Dougong::VSCATTER_##W,                                                                                                                  \
+   Dougong::VSCATTERM_##W}
+      ROW(v32f32, NON_EXTLOAD, 32, 32),      ROW(v32i32, NON_EXTLOAD, 32, 32), ROW(v32f16, NON_EXTLOAD, F16, F16),
       ROW(v32bf16, NON_EXTLOAD, BF16, BF16), ROW(v32i8, SEXTLOAD, I8, I8),     ROW(v32i8, ZEXTLOAD, U8, I8),
-      ROW(v32i16, SEXTLOAD, I16, I16),      ROW(v32i16, ZEXTLOAD, U16, I16),
+      ROW(v32i16, SEXTLOAD, I16, I16),       ROW(v32i16, ZEXTLOAD, U16, I16),
 #undef ROW
   };
   bool Integer = Memory == MVT::v32i8 || Memory == MVT::v32i16;
@@ -387,14 +461,25 @@ static SDValue lowerMaskCompare(SDValue Op, Builder B) {
   auto And = [&](SDValue X, SDValue Y) { return B.node(ISD::AND, Mask, {X, Y}); };
   auto Or = [&](SDValue X, SDValue Y) { return B.node(ISD::OR, Mask, {X, Y}); };
   switch (cast<CondCodeSDNode>(Op.getOperand(2))->get()) {
-  case ISD::SETEQ: return Not(B.node(ISD::XOR, Mask, {L, R}));
-  case ISD::SETNE: return B.node(ISD::XOR, Mask, {L, R});
+  case ISD::SETEQ:
+    return Not(B.node(ISD::XOR, Mask, {L, R}));
+  case ISD::SETNE:
+    return B.node(ISD::XOR, Mask, {L, R});
   // A set bit is 1 unsigned, -1 signed.
-  case ISD::SETULT: case ISD::SETGT: return And(Not(L), R);
-  case ISD::SETUGT: case ISD::SETLT: return And(L, Not(R));
-  case ISD::SETULE: case ISD::SETGE: return Or(Not(L), R);
-  case ISD::SETUGE: case ISD::SETLE: return Or(L, Not(R));
-  default: llvm_unreachable("integer compare");
+  case ISD::SETULT:
+  case ISD::SETGT:
+    return And(Not(L), R);
+  case ISD::SETUGT:
+  case ISD::SETLT:
+    return And(L, Not(R));
+  case ISD::SETULE:
+  case ISD::SETGE:
+    return Or(Not(L), R);
+  case ISD::SETUGE:
+  case ISD::SETLE:
+    return Or(L, Not(R));
+  default:
+    llvm_unreachable("integer compare");
   }
 }
 
@@ -402,8 +487,10 @@ static SDValue lowerMaskReduction(SDValue Op, Builder B) {
   SDValue Bits = B.maskOut(Op.getOperand(0));
   EVT VT = Op.getValueType() == MVT::i1 ? EVT(MVT::i64) : Op.getValueType();
   switch (Op.getOpcode()) {
-  case ISD::VECREDUCE_AND: return B.DAG.getSetCC(B.DL, VT, Bits, B.integer(0xffffffff), ISD::SETEQ);
-  case ISD::VECREDUCE_OR: return B.DAG.getSetCC(B.DL, VT, Bits, B.integer(0), ISD::SETNE);
+  case ISD::VECREDUCE_AND:
+    return B.DAG.getSetCC(B.DL, VT, Bits, B.integer(0xffffffff), ISD::SETEQ);
+  case ISD::VECREDUCE_OR:
+    return B.DAG.getSetCC(B.DL, VT, Bits, B.integer(0), ISD::SETNE);
   default: // xor, and add of single bits
     return B.node(ISD::AND, MVT::i64, {B.node(ISD::CTPOP, MVT::i64, Bits), B.integer(1)});
   }
@@ -413,8 +500,10 @@ static SDValue lowerMaskReduction(SDValue Op, Builder B) {
 static SDValue lowerMaskOperation(SDValue Op, Builder B) {
   switch (Op.getOpcode()) {
   case ISD::LOAD:
-  case ISD::STORE: return lowerMaskMemory(Op, B);
-  case ISD::SPLAT_VECTOR: return B.maskSplat(Op.getOperand(0));
+  case ISD::STORE:
+    return lowerMaskMemory(Op, B);
+  case ISD::SPLAT_VECTOR:
+    return B.maskSplat(Op.getOperand(0));
   case ISD::BITCAST: // i32 <-> mask
     if (isMask(Op))
       return B.maskIn(B.DAG.getAnyExtOrTrunc(Op.getOperand(0), B.DL, MVT::i64));
@@ -436,25 +525,32 @@ static SDValue lowerMaskOperation(SDValue Op, Builder B) {
   }
   case ISD::TRUNCATE:
     return B.DAG.getSetCC(B.DL, Mask, B.node(ISD::AND, I32, {Op.getOperand(0), B.lanes(int64_t(1))}), B.lanes(int64_t(0)), ISD::SETNE);
-  case ISD::SIGN_EXTEND: return B.select(Op.getOperand(0), B.lanes(int64_t(-1)), B.lanes(int64_t(0)));
+  case ISD::SIGN_EXTEND:
+    return B.select(Op.getOperand(0), B.lanes(int64_t(-1)), B.lanes(int64_t(0)));
   case ISD::ZERO_EXTEND:
-  case ISD::ANY_EXTEND: return B.select(Op.getOperand(0), B.lanes(int64_t(1)), B.lanes(int64_t(0)));
-  case ISD::SINT_TO_FP: return B.fromF32(B.select(Op.getOperand(0), B.lanes(-1.0f), B.lanes(0.0f)), Op.getValueType());
-  case ISD::UINT_TO_FP: return B.fromF32(B.select(Op.getOperand(0), B.lanes(1.0f), B.lanes(0.0f)), Op.getValueType());
+  case ISD::ANY_EXTEND:
+    return B.select(Op.getOperand(0), B.lanes(int64_t(1)), B.lanes(int64_t(0)));
+  case ISD::SINT_TO_FP:
+    return B.fromF32(B.select(Op.getOperand(0), B.lanes(-1.0f), B.lanes(0.0f)), Op.getValueType());
+  case ISD::UINT_TO_FP:
+    return B.fromF32(B.select(Op.getOperand(0), B.lanes(1.0f), B.lanes(0.0f)), Op.getValueType());
   case ISD::GET_ACTIVE_LANE_MASK: // lanes i with base + i < limit, unsigned, without overflow
     return B.node(DGISD::MASK_FIRST, Mask, B.node(ISD::USUBSAT, MVT::i64, {Op.getOperand(1), Op.getOperand(0)}));
   case ISD::VECREDUCE_AND:
   case ISD::VECREDUCE_OR:
   case ISD::VECREDUCE_XOR:
-  case ISD::VECREDUCE_ADD: return lowerMaskReduction(Op, B);
-  case ISD::SETCC: return isMask(Op.getOperand(0)) ? lowerMaskCompare(Op, B) : SDValue();
+  case ISD::VECREDUCE_ADD:
+    return lowerMaskReduction(Op, B);
+  case ISD::SETCC:
+    return isMask(Op.getOperand(0)) ? lowerMaskCompare(Op, B) : SDValue();
   }
   return SDValue();
 }
 
 //===-- Floats -----------------------------------------------------------------------------------------------------===//
 
-// e^x = 2^(x·log2 e): the product in two parts, the second, small, entering through 2^(t+d) = 2^t + 2^t·d·ln 2. Where t overflows, d is no number.
+// e^x = 2^(x·log2 e): the product in two parts, the second, small, entering through 2^(t+d) = 2^t + 2^t·d·ln 2. Where t overflows, d is no
+// number.
 static SDValue lowerExponential(SDValue Op, Builder B, double Log2OfBase) {
   float High = float(Log2OfBase), Low = float(Log2OfBase - High);
   SDValue X = Op.getOperand(0);
@@ -490,7 +586,8 @@ static SDValue lowerFloatToInt(SDValue Op, Builder B) {
 static SDValue lowerVectorClassTest(SDValue Op, Builder B) {
   SDValue Value = Op.getOperand(0);
   unsigned Test = Op.getConstantOperandVal(1), Bits = 0;
-  const unsigned Order[] = {fcNegInf, fcNegNormal, fcNegSubnormal, fcNegZero, fcPosZero, fcPosSubnormal, fcPosNormal, fcPosInf, fcSNan, fcQNan};
+  const unsigned Order[] = {fcNegInf,       fcNegNormal, fcNegSubnormal, fcNegZero, fcPosZero,
+                            fcPosSubnormal, fcPosNormal, fcPosInf,       fcSNan,    fcQNan};
   for (unsigned I = 0; I < 10; ++I)
     if (Test & Order[I])
       Bits |= 1u << I;
@@ -508,7 +605,8 @@ static SDValue lowerNarrowFloat(SDValue Op, Builder B) {
   switch (Op.getOpcode()) {
   case ISD::SETCC:
     return DAG.getSetCC(DL, Mask, B.toF32(First), B.toF32(Op.getOperand(1)), cast<CondCodeSDNode>(Op.getOperand(2))->get());
-  case ISD::EXTRACT_VECTOR_ELT: return RoundScalar(B.node(ISD::EXTRACT_VECTOR_ELT, MVT::f32, {B.toF32(First), Op.getOperand(1)}), VT);
+  case ISD::EXTRACT_VECTOR_ELT:
+    return RoundScalar(B.node(ISD::EXTRACT_VECTOR_ELT, MVT::f32, {B.toF32(First), Op.getOperand(1)}), VT);
   case ISD::INSERT_VECTOR_ELT: {
     SDValue Lane = DAG.getNode(ISD::FP_EXTEND, DL, MVT::f32, Op.getOperand(1));
     return B.fromF32(B.node(ISD::INSERT_VECTOR_ELT, F32, {B.toF32(First), Lane, Op.getOperand(2)}), VT);
@@ -538,22 +636,35 @@ static SDValue lowerNarrowFloat(SDValue Op, Builder B) {
 SDValue DougongTargetLowering::lowerVectorOperation(SDValue Op, SelectionDAG &DAG) const {
   Builder B{DAG, SDLoc(Op)};
   switch (Op.getOpcode()) {
-  case ISD::BUILD_VECTOR: return buildVector(Op, B);
-  case ISD::VECTOR_SHUFFLE: return lowerShuffle(Op, B);
-  case ISD::SELECT: return B.node(ISD::VSELECT, Op.getValueType(), {B.maskSplat(Op.getOperand(0)), Op.getOperand(1), Op.getOperand(2)});
-  case ISD::MLOAD: return lowerMaskedLoad(Op, B);
-  case ISD::MSTORE: return lowerMaskedStore(Op, B);
-  case ISD::MGATHER: return lowerGather(Op, B);
-  case ISD::MSCATTER: return lowerScatter(Op, B);
-  case ISD::FEXP: return lowerExponential(Op, B, 1.4426950408889634);
-  case ISD::FEXP10: return lowerExponential(Op, B, 3.3219280948873623);
-  case ISD::FLOG: return B.node(ISD::FMUL, F32, {B.node(ISD::FLOG2, F32, Op.getOperand(0)), B.lanes(0.69314718f)});
-  case ISD::FLOG10: return B.node(ISD::FMUL, F32, {B.node(ISD::FLOG2, F32, Op.getOperand(0)), B.lanes(0.30103f)});
+  case ISD::BUILD_VECTOR:
+    return buildVector(Op, B);
+  case ISD::VECTOR_SHUFFLE:
+    return lowerShuffle(Op, B);
+  case ISD::SELECT:
+    return B.node(ISD::VSELECT, Op.getValueType(), {B.maskSplat(Op.getOperand(0)), Op.getOperand(1), Op.getOperand(2)});
+  case ISD::MLOAD:
+    return lowerMaskedLoad(Op, B);
+  case ISD::MSTORE:
+    return lowerMaskedStore(Op, B);
+  case ISD::MGATHER:
+    return lowerGather(Op, B);
+  case ISD::MSCATTER:
+    return lowerScatter(Op, B);
+  case ISD::FEXP:
+    return lowerExponential(Op, B, 1.4426950408889634);
+  case ISD::FEXP10:
+    return lowerExponential(Op, B, 3.3219280948873623);
+  case ISD::FLOG:
+    return B.node(ISD::FMUL, F32, {B.node(ISD::FLOG2, F32, Op.getOperand(0)), B.lanes(0.69314718f)});
+  case ISD::FLOG10:
+    return B.node(ISD::FMUL, F32, {B.node(ISD::FLOG2, F32, Op.getOperand(0)), B.lanes(0.30103f)});
   case ISD::FP_TO_SINT:
   case ISD::FP_TO_UINT:
   case ISD::FP_TO_SINT_SAT:
-  case ISD::FP_TO_UINT_SAT: return lowerFloatToInt(Op, B);
-  case ISD::IS_FPCLASS: return lowerVectorClassTest(Op, B);
+  case ISD::FP_TO_UINT_SAT:
+    return lowerFloatToInt(Op, B);
+  case ISD::IS_FPCLASS:
+    return lowerVectorClassTest(Op, B);
   }
   if (isMask(Op) || llvm::any_of(Op->op_values(), isMask))
     if (SDValue Result = lowerMaskOperation(Op, B))
@@ -567,4 +678,3 @@ SDValue DougongTargetLowering::lowerVectorOperation(SDValue Op, SelectionDAG &DA
     return lowerNarrowFloat(Op, B);
   return SDValue();
 }
-

@@ -12,7 +12,7 @@
 namespace llvm {
 class Module;
 class raw_pwrite_stream;
-}
+} // namespace llvm
 
 namespace dougong {
 
@@ -40,4 +40,4 @@ llvm::Expected<std::string> compileToObject(llvm::Module &module, int optLevel =
 // point and no C library, every function kept and in the symbol table. An undefined symbol is an error that names it.
 llvm::Expected<std::string> linkKernels(llvm::ArrayRef<std::string> objects);
 
-}  // namespace dougong
+} // namespace dougong

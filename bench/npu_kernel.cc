@@ -49,7 +49,8 @@ Measured measure(mlir::ModuleOp module, const Machine &machine, std::vector<size
   const CompiledKernel &kernel = compiled->kernels.front();
   result.milliseconds = 1e3 * seconds();
   if (details) {
-    std::printf("compiled in %.0f ms, grid %ldx%ldx%ld\n", result.milliseconds, long(kernel.grid[0]), long(kernel.grid[1]), long(kernel.grid[2]));
+    std::printf("compiled in %.0f ms, grid %ldx%ldx%ld\n", result.milliseconds, long(kernel.grid[0]), long(kernel.grid[1]),
+                long(kernel.grid[2]));
     for (const LocalBuffer &buffer : kernel.localBuffers)
       std::printf("  %8ld bytes: %s\n", long(buffer.bytes), buffer.what.c_str());
   }
@@ -88,17 +89,20 @@ Measured measure(mlir::ModuleOp module, const Machine &machine, std::vector<size
   const sim::CoreStatistics &core = s.cores[0];
   auto ofCore = [&](uint64_t cycles) { return percent(cycles, core.cycles); };
   char line[400];
-  std::snprintf(line, sizeof line, "%8lu cycles  grid %4ldx%ldx%ld  tensor %5.1f%%  DRAM %5.1f%%  core busy %5.1f%% vector %5.1f%% memory %5.1f%% scalar %5.1f%% await %5.1f%%  load %5.1f%% %5.1f%% store %5.1f%%",
-                s.cycles, long(kernel.grid[0]), long(kernel.grid[1]), long(kernel.grid[2]), tensor, dram, ofCore(core.busy), ofCore(core.stalls[int(sim::Stall::vector)]),
-                ofCore(core.stalls[int(sim::Stall::memory)]), ofCore(core.stalls[int(sim::Stall::scalar)]), ofCore(core.stalls[int(sim::Stall::await)]),
+  std::snprintf(line, sizeof line,
+                "%8lu cycles  grid %4ldx%ldx%ld  tensor %5.1f%%  DRAM %5.1f%%  core busy %5.1f%% vector %5.1f%% memory %5.1f%% scalar "
+                "%5.1f%% await %5.1f%%  load %5.1f%% %5.1f%% store %5.1f%%",
+                s.cycles, long(kernel.grid[0]), long(kernel.grid[1]), long(kernel.grid[2]), tensor, dram, ofCore(core.busy),
+                ofCore(core.stalls[int(sim::Stall::vector)]), ofCore(core.stalls[int(sim::Stall::memory)]),
+                ofCore(core.stalls[int(sim::Stall::scalar)]), ofCore(core.stalls[int(sim::Stall::await)]),
                 ofCore(core.engines[DG_LOAD0].busy), ofCore(core.engines[DG_LOAD1].busy), ofCore(core.engines[DG_STORE0].busy));
   result.line = line;
   if (!details)
     return result;
-  std::printf("%lu cycles, %.1f us on '%s' (simulated in %.2f s), %lu instructions, %lu vector\n", s.cycles, 1e6 * s.seconds, machine.name.c_str(), seconds(),
-              s.instructions(), s.vector_instructions());
-  std::printf("tensor: %.1f%% of the f16 peak; DRAM: %lu bytes read, %lu written, %.1f%% of its bandwidth; DMA asked for %lu + %lu\n", tensor, s.dram_read,
-              s.dram_written, dram, s.dma_read, s.dma_written);
+  std::printf("%lu cycles, %.1f us on '%s' (simulated in %.2f s), %lu instructions, %lu vector\n", s.cycles, 1e6 * s.seconds,
+              machine.name.c_str(), seconds(), s.instructions(), s.vector_instructions());
+  std::printf("tensor: %.1f%% of the f16 peak; DRAM: %lu bytes read, %lu written, %.1f%% of its bandwidth; DMA asked for %lu + %lu\n",
+              tensor, s.dram_read, s.dram_written, dram, s.dma_read, s.dma_written);
   std::printf("core 0: busy %.1f%%", ofCore(core.busy));
   for (int cause = 0; cause < int(sim::Stall::count); ++cause)
     std::printf(", %s %.1f%%", std::string(name(sim::Stall(cause))).c_str(), ofCore(core.stalls[cause]));
@@ -109,7 +113,7 @@ Measured measure(mlir::ModuleOp module, const Machine &machine, std::vector<size
   return result;
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv) {
   if (argc < 2)

@@ -26,7 +26,8 @@ struct Options {
 ocr::Picture load(const std::string &path) {
   int width, height, channels;
   unsigned char *bytes = stbi_load(path.c_str(), &width, &height, &channels, 3);
-  if (!bytes) throw std::runtime_error("cannot read the picture '" + path + "': " + stbi_failure_reason() + " (PNG and JPEG are read)");
+  if (!bytes)
+    throw std::runtime_error("cannot read the picture '" + path + "': " + stbi_failure_reason() + " (PNG and JPEG are read)");
   ocr::Picture picture{height, width, std::vector<float>(bytes, bytes + size_t(width) * height * 3)};
   stbi_image_free(bytes);
   return picture;
@@ -43,7 +44,8 @@ void progress(const std::string &now) {
   using Clock = std::chrono::steady_clock;
   static Clock::time_point last = Clock::now();
   bool terminal = isatty(2);
-  if (!terminal && Clock::now() - last < std::chrono::seconds(2)) return;
+  if (!terminal && Clock::now() - last < std::chrono::seconds(2))
+    return;
   last = Clock::now();
   std::fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", now.c_str());
 }
@@ -71,30 +73,37 @@ void run(const Options &options) {
   ocr::Models models{as_model(detector), as_model(classifier), as_model(recogniser), ocr::alphabet(recogniser.property("character"))};
 
   progress("detecting");
-  std::vector<ocr::Line> lines = ocr::read(picture, models, [](size_t done, size_t all) { progress("reading line " + std::to_string(done + 1) + " of " + std::to_string(all)); });
-  if (isatty(2)) std::fprintf(stderr, "\r\033[K");
+  std::vector<ocr::Line> lines = ocr::read(picture, models, [](size_t done, size_t all) {
+    progress("reading line " + std::to_string(done + 1) + " of " + std::to_string(all));
+  });
+  if (isatty(2))
+    std::fprintf(stderr, "\r\033[K");
 
   for (const ocr::Line &line : lines)
-    std::printf("%-40s %5.1f%%  at (%.0f, %.0f), %.0f x %.0f\n", line.text.c_str(), line.confidence * 100, line.box.centre.x, line.box.centre.y,
-                2 * line.box.along.length(), 2 * line.box.across.length());
-  if (lines.empty()) std::printf("no text found\n");
+    std::printf("%-40s %5.1f%%  at (%.0f, %.0f), %.0f x %.0f\n", line.text.c_str(), line.confidence * 100, line.box.centre.x,
+                line.box.centre.y, 2 * line.box.along.length(), 2 * line.box.across.length());
+  if (lines.empty())
+    std::printf("no text found\n");
   if (!options.boxes.empty()) {
     ocr::outline(picture, lines);
     save(picture, options.boxes);
   }
   if (options.report) {
     std::printf("\n== detection ==\n%s", detector.report().c_str());
-    if (!lines.empty()) std::printf("\n== recognition, last line ==\n%s", recogniser.report().c_str());
+    if (!lines.empty())
+      std::printf("\n== recognition, last line ==\n%s", recogniser.report().c_str());
   }
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv) {
   CLI::App app("Reads the text in a picture.");
   Options options;
   app.add_option("PICTURE", options.picture, "a PNG or JPEG file")->required()->check(CLI::ExistingFile);
-  app.add_option("--models", options.models, "the folder with the PP-OCRv4 models (PyPI's rapidocr-onnxruntime)")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--models", options.models, "the folder with the PP-OCRv4 models (PyPI's rapidocr-onnxruntime)")
+      ->required()
+      ->check(CLI::ExistingDirectory);
   app.add_option("--device", options.device, "npu, cpu or auto")->capture_default_str();
   app.add_option("--machine", options.machine, "the NPU's machine: tiny, phone, server, or a .toml file")->capture_default_str();
   app.add_option("--boxes", options.boxes, "write the picture with the boxes drawn on it here (PNG)");

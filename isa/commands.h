@@ -32,18 +32,18 @@ enum dg_type { DG_I8 = 0, DG_U8 = 1, DG_I16 = 2, DG_I32 = 3, DG_F16 = 4, DG_BF16
  *   A[m, k] at a + m0*a_m_stride[0] + m1*a_m_stride[1] + k0*a_k_stride[0] + k1*a_k_stride[1] + k2*a_k_stride[2]
  *   B[k, n] at b + k0*b_k_stride[0] + k1*b_k_stride[1] + k2*b_k_stride[2] + n*b_n_stride
  *   ACC[m, n] at acc + (m0*m[1] + m1)*acc_m_stride + 4*n
- * All strides in bytes. f16, bf16 and fp8 operands: each step is one f32 fused multiply-add, round to nearest even, f32 accumulators. i8 and u8
- * (A and B may differ): i32 accumulators that wrap. A count of 0 does nothing but (k = 0, accumulate = 0) writes zeros.
- * m, k and n each are below 2^24, and one command has its limits, far beyond what memories hold: */
+ * All strides in bytes. f16, bf16 and fp8 operands: each step is one f32 fused multiply-add, round to nearest even, f32 accumulators. i8
+ * and u8 (A and B may differ): i32 accumulators that wrap. A count of 0 does nothing but (k = 0, accumulate = 0) writes zeros. m, k and n
+ * each are below 2^24, and one command has its limits, far beyond what memories hold: */
 #define DG_TENSOR_MOST_ELEMENTS (1ull << 27) /* m * k, and k * n */
 #define DG_TENSOR_MOST_STEPS (1ull << 36)    /* m * k * n */
 typedef struct dg_tensor_command {
-  uint32_t a, b;            /* LM addresses */
-  uint32_t acc;             /* ACC byte offset, a multiple of 4 */
-  uint8_t a_type, b_type;   /* enum dg_type; both float of the same type, or both of I8/U8 */
-  uint8_t accumulate;       /* 0 or 1 */
+  uint32_t a, b;          /* LM addresses */
+  uint32_t acc;           /* ACC byte offset, a multiple of 4 */
+  uint8_t a_type, b_type; /* enum dg_type; both float of the same type, or both of I8/U8 */
+  uint8_t accumulate;     /* 0 or 1 */
   uint8_t reserved0;
-  uint32_t m[2], k[3], n;   /* counts */
+  uint32_t m[2], k[3], n; /* counts */
   int32_t a_m_stride[2], a_k_stride[3];
   int32_t b_k_stride[3], b_n_stride;
   int32_t acc_m_stride;
@@ -54,32 +54,32 @@ typedef struct dg_tensor_command {
  * i32 accumulators are converted first, to nearest even). Integers round to nearest even and saturate.
  * With acc_type I32 and out_type I32 the value is copied as it is. */
 typedef struct dg_drain_command {
-  uint32_t acc;             /* ACC byte offset */
-  uint32_t out;             /* LM address; out[m, n] at out + m0*out_m_stride[0] + m1*out_m_stride[1] + n*sizeof(out_type) */
-  uint32_t scale, bias;     /* LM addresses of f32[n]; 0 = none (1, 0) */
-  uint32_t residual;        /* LM address, 0 = none; of type residual_type, addressed as out with its own strides */
-  uint8_t acc_type;         /* DG_F32 or DG_I32 */
-  uint8_t out_type;         /* F32, BF16, F16, I8, U8, I32 */
-  uint8_t residual_type;    /* F32, BF16, F16 */
+  uint32_t acc;          /* ACC byte offset */
+  uint32_t out;          /* LM address; out[m, n] at out + m0*out_m_stride[0] + m1*out_m_stride[1] + n*sizeof(out_type) */
+  uint32_t scale, bias;  /* LM addresses of f32[n]; 0 = none (1, 0) */
+  uint32_t residual;     /* LM address, 0 = none; of type residual_type, addressed as out with its own strides */
+  uint8_t acc_type;      /* DG_F32 or DG_I32 */
+  uint8_t out_type;      /* F32, BF16, F16, I8, U8, I32 */
+  uint8_t residual_type; /* F32, BF16, F16 */
   uint8_t reserved0;
   uint32_t m[2], n;
   int32_t acc_m_stride;
   int32_t out_m_stride[2], residual_m_stride[2];
-  float low, high;          /* -inf, +inf: none. clamp(x) = min(max(x, low), high); NaN stays NaN */
+  float low, high; /* -inf, +inf: none. clamp(x) = min(max(x, low), high); NaN stays NaN */
   uint32_t reserved1;
 } dg_drain_command;
 
 /* An N-dimensional affine copy, dimension 4 varying fastest: for every index i in count,
  *   dst + sum i_d*dst_stride[d]  =  src + sum i_d*src_stride[d]     where low_d <= i_d < high_d for all d
  *                                =  fill                             elsewhere, if fill_outside; else dst is left alone.
- * Outside [low, high) the source is not touched (its address may be nonsense). Strides in bytes. Unused dimensions have count 1, low 0, high 1.
- * A load queue reads DRAM or LM and writes LM; a store queue reads LM and writes DRAM or LM (own or remote). */
+ * Outside [low, high) the source is not touched (its address may be nonsense). Strides in bytes. Unused dimensions have count 1, low 0,
+ * high 1. A load queue reads DRAM or LM and writes LM; a store queue reads LM and writes DRAM or LM (own or remote). */
 #define DG_DMA_MOST_ELEMENTS (1ull << 30) /* the product of the counts */
 typedef struct dg_dma_command {
   uint64_t src, dst;
-  uint32_t element_bytes;   /* 1, 2, 4, 8 */
-  uint32_t fill_outside;    /* 0 or 1 */
-  uint64_t fill;            /* the low element_bytes of it */
+  uint32_t element_bytes; /* 1, 2, 4, 8 */
+  uint32_t fill_outside;  /* 0 or 1 */
+  uint64_t fill;          /* the low element_bytes of it */
   uint32_t count[5], reserved0;
   int32_t low[5], high[5];
   int64_t src_stride[5], dst_stride[5];

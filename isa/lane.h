@@ -1,5 +1,5 @@
-// What a vector instruction does in one lane, where C++'s operators do not say it: bit by bit the definition (D5) that the model executes, that the
-// host CPU follows in NPU-numerics mode, and that hardware would have to meet. The records in Vector.td refer to it.
+// What a vector instruction does in one lane, where C++'s operators do not say it: bit by bit the definition (D5) that the model executes,
+// that the host CPU follows in NPU-numerics mode, and that hardware would have to meet. The records in Vector.td refer to it.
 //
 // Straight-line f32 code with explicit fused multiply-adds and no calls, so that a compiler may vectorise loops over it and still get these
 // bits; compile it without contraction and without fast-math. Bounds are over all 2^32 arguments (tests/isa/lane_test.cc).
@@ -32,12 +32,8 @@ inline float round_even(float a) {
 }
 
 // Towards zero, saturating; NaN gives 0.
-inline int32_t to_i32(float a) {
-  return a != a ? 0 : a >= 0x1p31f ? INT32_MAX : a < -0x1p31f ? INT32_MIN : (int32_t)a;
-}
-inline uint32_t to_u32(float a) {
-  return !(a > 0.0f) ? 0u : a >= 0x1p32f ? UINT32_MAX : (uint32_t)a;
-}
+inline int32_t to_i32(float a) { return a != a ? 0 : a >= 0x1p31f ? INT32_MAX : a < -0x1p31f ? INT32_MIN : (int32_t)a; }
+inline uint32_t to_u32(float a) { return !(a > 0.0f) ? 0u : a >= 0x1p32f ? UINT32_MAX : (uint32_t)a; }
 
 // 2^n for an integer n of [-126, 127].
 inline float power_of_two(int32_t n) { return from_bits((uint32_t)(n + 127) << 23); }

@@ -14,10 +14,14 @@ void Emitter::move(Position where) {
 mlir::Type Emitter::typeOf(DType type) {
   switch (type.kind) {
   case DType::Int:
-  case DType::UInt: return builder.getIntegerType(type.bits);
-  case DType::Float: return type.bits == 16 ? mlir::Type(builder.getF16Type()) : type.bits == 32 ? mlir::Type(builder.getF32Type()) : builder.getF64Type();
-  case DType::BFloat: return builder.getBF16Type();
-  default: fail(fmt::format("the type {} is not supported yet", type.name()));
+  case DType::UInt:
+    return builder.getIntegerType(type.bits);
+  case DType::Float:
+    return type.bits == 16 ? mlir::Type(builder.getF16Type()) : type.bits == 32 ? mlir::Type(builder.getF32Type()) : builder.getF64Type();
+  case DType::BFloat:
+    return builder.getBF16Type();
+  default:
+    fail(fmt::format("the type {} is not supported yet", type.name()));
   }
 }
 
@@ -54,7 +58,8 @@ Tile Emitter::constantTile(const Term &number, DType type, const Shape &shape) {
   if (type.isFloat())
     attr = builder.getFloatAttr(element, number.asReal());
   else
-    attr = builder.getIntegerAttr(element, APInt(type.bits, uint64_t(number.kind == Term::Real ? int64_t(number.real) : number.integer), false, true));
+    attr = builder.getIntegerAttr(
+        element, APInt(type.bits, uint64_t(number.kind == Term::Real ? int64_t(number.real) : number.integer), false, true));
   mlir::Value scalar = arith::ConstantOp::create(builder, loc, attr);
   if (shape.empty())
     return {type, shape, scalar, {}, {}};
@@ -80,14 +85,16 @@ Tile Emitter::toTile(const Term &value, std::optional<DType> like) {
   return constantTile(value, type);
 }
 
-mlir::Value Emitter::elementwise(ArrayRef<mlir::Value> inputs, mlir::Type element, function_ref<mlir::Value(OpBuilder &, Location, ValueRange)> body) {
+mlir::Value Emitter::elementwise(ArrayRef<mlir::Value> inputs, mlir::Type element,
+                                 function_ref<mlir::Value(OpBuilder &, Location, ValueRange)> body) {
   auto type = cast<RankedTensorType>(inputs.front().getType());
   mlir::Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), element);
   SmallVector<AffineMap> maps(inputs.size() + 1, builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(builder, loc, empty.getType(), inputs, empty, maps, loops, [&](OpBuilder &b, Location l, ValueRange args) {
-           linalg::YieldOp::create(b, l, body(b, l, args.drop_back()));
-         }).getResult(0);
+  return linalg::GenericOp::create(
+             builder, loc, empty.getType(), inputs, empty, maps, loops,
+             [&](OpBuilder &b, Location l, ValueRange args) { linalg::YieldOp::create(b, l, body(b, l, args.drop_back())); })
+      .getResult(0);
 }
 
 // --- tiles that are described, not computed
@@ -133,9 +140,10 @@ mlir::Value Emitter::tensor(const Tile &tile) {
     }
     return all;
   };
-  return linalg::GenericOp::create(builder, loc, empty.getType(), ValueRange(), empty, maps, loops, [&](OpBuilder &b, Location l, ValueRange) {
-           linalg::YieldOp::create(b, l, tile.affine ? affineBody(b, l) : boxBody(b, l));
-         }).getResult(0);
+  return linalg::GenericOp::create(
+             builder, loc, empty.getType(), ValueRange(), empty, maps, loops,
+             [&](OpBuilder &b, Location l, ValueRange) { linalg::YieldOp::create(b, l, tile.affine ? affineBody(b, l) : boxBody(b, l)); })
+      .getResult(0);
 }
 
 // --- shape
@@ -252,7 +260,8 @@ Tile Emitter::cast(const Tile &tile, DType type) {
 
 Tile Emitter::bitcast(const Tile &tile, DType type) {
   if (type.bits != tile.type.bits)
-    fail(fmt::format("a bitcast keeps the size, but {} has {} bits and {} has {}", tile.type.name(), tile.type.bits, type.name(), type.bits));
+    fail(fmt::format("a bitcast keeps the size, but {} has {} bits and {} has {}", tile.type.name(), tile.type.bits, type.name(),
+                     type.bits));
   mlir::Value from = tensor(tile);
   bool same = typeOf(type) == typeOf(tile.type);
   return {type, tile.shape, same ? from : make<arith::BitcastOp>(typeOf(type, tile.shape), from), {}, {}};
@@ -299,7 +308,9 @@ std::pair<Tile, Tile> Emitter::alike(Term left, Term right, bool division) {
 
 // Sums, differences and products with a scalar of affine tiles; a wrapped dimension where `% extent` is taken.
 std::optional<Tile> Emitter::affineArithmetic(const std::string &op, const Term &left, const Term &right) {
-  auto integer = [](const Term &v) { return v.kind == Term::Int || (v.kind == Term::Tiled && v.tile.type.isInt() && !v.tile.type.isBool()); };
+  auto integer = [](const Term &v) {
+    return v.kind == Term::Int || (v.kind == Term::Tiled && v.tile.type.isInt() && !v.tile.type.isBool());
+  };
   if (!integer(left) || !integer(right))
     return std::nullopt;
   Tile l = toTile(left, DType{DType::Int, 32}), r = toTile(right, DType{DType::Int, 32});
@@ -358,7 +369,9 @@ std::optional<Tile> Emitter::boxComparison(const std::string &op, const Term &le
   static const std::map<std::string, std::string> mirrored = {{"<", ">"}, {">", "<"}, {"<=", ">="}, {">=", "<="}};
   if (!mirrored.count(op))
     return std::nullopt;
-  auto scalarInt = [](const Term &v) { return v.kind == Term::Int || (v.kind == Term::Tiled && v.tile.shape.empty() && v.tile.type.isInt()); };
+  auto scalarInt = [](const Term &v) {
+    return v.kind == Term::Int || (v.kind == Term::Tiled && v.tile.shape.empty() && v.tile.type.isInt());
+  };
   if (!scalarInt(right))
     return scalarInt(left) && right.kind == Term::Tiled ? boxComparison(mirrored.at(op), right, left) : std::nullopt;
   if (left.kind != Term::Tiled || !left.tile.affine)
@@ -387,24 +400,39 @@ Tile Emitter::arithmetic(const std::string &op, Tile left, Tile right) {
   bool isUnsigned = type.kind == DType::UInt;
   auto done = [&](mlir::Value v) { return Tile{type, left.shape, v, {}, {}}; };
   if (type.isFloat()) {
-    if (op == "+") return done(make<arith::AddFOp>(a, b));
-    if (op == "-") return done(make<arith::SubFOp>(a, b));
-    if (op == "*") return done(make<arith::MulFOp>(a, b));
-    if (op == "/") return done(make<arith::DivFOp>(a, b));
-    if (op == "%") return done(make<arith::RemFOp>(a, b));
+    if (op == "+")
+      return done(make<arith::AddFOp>(a, b));
+    if (op == "-")
+      return done(make<arith::SubFOp>(a, b));
+    if (op == "*")
+      return done(make<arith::MulFOp>(a, b));
+    if (op == "/")
+      return done(make<arith::DivFOp>(a, b));
+    if (op == "%")
+      return done(make<arith::RemFOp>(a, b));
     fail(fmt::format("'{}' takes integers, not {}", op, type.name()));
   }
   if (type.isBool() && (op == "+" || op == "-" || op == "*"))
     return arithmetic(op, cast(left, {DType::Int, 32}), cast(right, {DType::Int, 32}));
-  if (op == "+") return done(make<arith::AddIOp>(a, b));
-  if (op == "-") return done(make<arith::SubIOp>(a, b));
-  if (op == "*") return done(make<arith::MulIOp>(a, b));
-  if (op == "//") return done(isUnsigned ? make<arith::DivUIOp>(a, b) : make<arith::DivSIOp>(a, b)); // truncates, as Triton does on tiles
-  if (op == "%") return done(isUnsigned ? make<arith::RemUIOp>(a, b) : make<arith::RemSIOp>(a, b));
-  if (op == "&") return done(make<arith::AndIOp>(a, b));
-  if (op == "|") return done(make<arith::OrIOp>(a, b));
-  if (op == "^") return done(make<arith::XOrIOp>(a, b));
-  if (op == "<<") return done(make<arith::ShLIOp>(a, b));
-  if (op == ">>") return done(isUnsigned ? make<arith::ShRUIOp>(a, b) : make<arith::ShRSIOp>(a, b));
+  if (op == "+")
+    return done(make<arith::AddIOp>(a, b));
+  if (op == "-")
+    return done(make<arith::SubIOp>(a, b));
+  if (op == "*")
+    return done(make<arith::MulIOp>(a, b));
+  if (op == "//")
+    return done(isUnsigned ? make<arith::DivUIOp>(a, b) : make<arith::DivSIOp>(a, b)); // truncates, as Triton does on tiles
+  if (op == "%")
+    return done(isUnsigned ? make<arith::RemUIOp>(a, b) : make<arith::RemSIOp>(a, b));
+  if (op == "&")
+    return done(make<arith::AndIOp>(a, b));
+  if (op == "|")
+    return done(make<arith::OrIOp>(a, b));
+  if (op == "^")
+    return done(make<arith::XOrIOp>(a, b));
+  if (op == "<<")
+    return done(make<arith::ShLIOp>(a, b));
+  if (op == ">>")
+    return done(isUnsigned ? make<arith::ShRUIOp>(a, b) : make<arith::ShRSIOp>(a, b));
   fail(fmt::format("'{}' is not an operator on {}", op, type.name()));
 }

@@ -11,14 +11,16 @@ const std::vector<Emitter::BuiltinEntry> &Emitter::builtins() {
       {"program_id num_programs", "axis", &Emitter::programBuiltin},
       {"arange", "start end", &Emitter::createBuiltin},
       {"zeros full zeros_like", "shape value=None dtype=None", &Emitter::createBuiltin},
-      {"load", "pointer mask=None other=None boundary_check=() padding_option='' cache_modifier='' eviction_policy='' volatile=False", &Emitter::memoryBuiltin},
+      {"load", "pointer mask=None other=None boundary_check=() padding_option='' cache_modifier='' eviction_policy='' volatile=False",
+       &Emitter::memoryBuiltin},
       {"store", "pointer value mask=None boundary_check=() cache_modifier='' eviction_policy=''", &Emitter::memoryBuiltin},
       {"make_block_ptr", "base shape strides offsets block_shape order=None", &Emitter::blockBuiltin},
       {"make_tensor_descriptor", "base shape strides block_shape padding_option=''", &Emitter::blockBuiltin},
       {"advance", "base offsets", &Emitter::blockBuiltin},
       {"load_tensor_descriptor", "desc offsets", &Emitter::blockBuiltin},
       {"store_tensor_descriptor", "desc offsets value", &Emitter::blockBuiltin},
-      {"exp exp2 log log2 sqrt sqrt_rn rsqrt sin cos tan tanh erf floor ceil rint trunc sigmoid log1p expm1 atan asin acos sinh cosh", "x", &Emitter::mathBuiltin},
+      {"exp exp2 log log2 sqrt sqrt_rn rsqrt sin cos tan tanh erf floor ceil rint trunc sigmoid log1p expm1 atan asin acos sinh cosh", "x",
+       &Emitter::mathBuiltin},
       {"maximum minimum", "x y propagate_nan=None", &Emitter::binaryMathBuiltin},
       {"pow atan2 fdiv div_rn fmod cdiv", "x y ieee_rounding=False", &Emitter::binaryMathBuiltin},
       {"where", "condition x y", &Emitter::whereBuiltin},
@@ -29,7 +31,8 @@ const std::vector<Emitter::BuiltinEntry> &Emitter::builtins() {
       {"expand_dims", "input axis", &Emitter::shapeBuiltin},
       {"ravel", "input", &Emitter::shapeBuiltin},
       {"trans permute", "input *order", &Emitter::transposeBuiltin},
-      {"sum max min xor_sum argmax argmin", "input axis=None return_indices=False return_indices_tie_break_left=True keep_dims=False dtype=None", &Emitter::reduceBuiltin},
+      {"sum max min xor_sum argmax argmin",
+       "input axis=None return_indices=False return_indices_tie_break_left=True keep_dims=False dtype=None", &Emitter::reduceBuiltin},
       {"softmax", "input dim=None keep_dims=False ieee_rounding=False", &Emitter::softmaxBuiltin},
       {"dot", "input other acc=None input_precision=None allow_tf32=None max_num_imprecise_acc=None out_dtype=None", &Emitter::dotBuiltin},
       {"multiple_of max_contiguous max_constancy", "input values", &Emitter::hintBuiltin},
@@ -63,8 +66,9 @@ Term Emitter::callBuiltin(const std::string &name, std::vector<Term> arguments, 
     Term best = arguments[0];
     for (size_t i = 1; i < arguments.size(); ++i) {
       Arguments pair{best, arguments[i], Term{}};
-      best = best.isConstant() && arguments[i].isConstant() ? ((best.asReal() < arguments[i].asReal()) == (name == "min") ? best : arguments[i])
-                                                            : binaryMathBuiltin(name == "min" ? "minimum" : "maximum", pair);
+      best = best.isConstant() && arguments[i].isConstant()
+                 ? ((best.asReal() < arguments[i].asReal()) == (name == "min") ? best : arguments[i])
+                 : binaryMathBuiltin(name == "min" ? "minimum" : "maximum", pair);
     }
     return best;
   }
@@ -100,7 +104,11 @@ Term Emitter::callBuiltin(const std::string &name, std::vector<Term> arguments, 
       bound.push_back(given->second);
       named.erase(given);
     } else if (parameter.contains('=')) {
-      bound.push_back(preset == "True" ? Term::of(true) : preset == "False" ? Term::of(false) : preset == "()" ? Term::tuple({}) : preset == "''" ? Term::of(std::string()) : Term{});
+      bound.push_back(preset == "True"    ? Term::of(true)
+                      : preset == "False" ? Term::of(false)
+                      : preset == "()"    ? Term::tuple({})
+                      : preset == "''"    ? Term::of(std::string())
+                                          : Term{});
     } else {
       fail(fmt::format("{} needs its argument '{}'", name, key.str()));
     }
@@ -145,7 +153,8 @@ Term Emitter::programBuiltin(const std::string &name, Arguments &a) {
   int64_t axis = constantInt(a[0], "an axis of the grid");
   if (axis < 0 || axis > 2)
     fail(fmt::format("the grid has axes 0, 1 and 2, not {}", axis));
-  mlir::Value id = name == "program_id" ? mlir::Value(dg::ProgramIdOp::create(builder, loc, builder.getIndexType(), uint32_t(axis))) : dg::NumProgramsOp::create(builder, loc, builder.getIndexType(), uint32_t(axis));
+  mlir::Value id = name == "program_id" ? mlir::Value(dg::ProgramIdOp::create(builder, loc, builder.getIndexType(), uint32_t(axis)))
+                                        : dg::NumProgramsOp::create(builder, loc, builder.getIndexType(), uint32_t(axis));
   return Term::of(Tile{{DType::Int, 32}, {}, make<arith::IndexCastOp>(builder.getI32Type(), id), {}, {}});
 }
 
@@ -203,7 +212,8 @@ Term Emitter::blockBuiltin(const std::string &name, Arguments &a) {
     bool descriptor = name == "make_tensor_descriptor";
     if (a[0].kind != Term::Pointing || !a[0].pointer.offset.shape.empty())
       fail(fmt::format("{} takes a scalar pointer as its base", name));
-    BlockPointer p{a[0].pointer, indices(a[1]), indices(a[2]), {}, constantShape(a[descriptor ? 3 : 4], "an extent of the block"), descriptor};
+    BlockPointer p{a[0].pointer, indices(a[1]), indices(a[2]), {}, constantShape(a[descriptor ? 3 : 4], "an extent of the block"),
+                   descriptor};
     if (descriptor)
       p.offsets.assign(p.block.size(), index(0));
     else
@@ -243,27 +253,48 @@ Term Emitter::mathBuiltin(const std::string &name, Arguments &a) {
     Arguments negated{unary("-", Term::of(x))};
     return binary("/", one, binary("+", one, mathBuiltin("exp", negated)));
   }
-  if (name == "exp") return done(make<math::ExpOp>(v));
-  if (name == "exp2") return done(make<math::Exp2Op>(v));
-  if (name == "log") return done(make<math::LogOp>(v));
-  if (name == "log2") return done(make<math::Log2Op>(v));
-  if (name == "sqrt" || name == "sqrt_rn") return done(make<math::SqrtOp>(v));
-  if (name == "rsqrt") return done(make<math::RsqrtOp>(v));
-  if (name == "sin") return done(make<math::SinOp>(v));
-  if (name == "cos") return done(make<math::CosOp>(v));
-  if (name == "tan") return done(make<math::TanOp>(v));
-  if (name == "tanh") return done(make<math::TanhOp>(v));
-  if (name == "erf") return done(make<math::ErfOp>(v));
-  if (name == "floor") return done(make<math::FloorOp>(v));
-  if (name == "ceil") return done(make<math::CeilOp>(v));
-  if (name == "rint") return done(make<math::RoundEvenOp>(v));
-  if (name == "trunc") return done(make<math::TruncOp>(v));
-  if (name == "log1p") return done(make<math::Log1pOp>(v));
-  if (name == "expm1") return done(make<math::ExpM1Op>(v));
-  if (name == "atan") return done(make<math::AtanOp>(v));
-  if (name == "asin") return done(make<math::AsinOp>(v));
-  if (name == "acos") return done(make<math::AcosOp>(v));
-  if (name == "sinh") return done(make<math::SinhOp>(v));
+  if (name == "exp")
+    return done(make<math::ExpOp>(v));
+  if (name == "exp2")
+    return done(make<math::Exp2Op>(v));
+  if (name == "log")
+    return done(make<math::LogOp>(v));
+  if (name == "log2")
+    return done(make<math::Log2Op>(v));
+  if (name == "sqrt" || name == "sqrt_rn")
+    return done(make<math::SqrtOp>(v));
+  if (name == "rsqrt")
+    return done(make<math::RsqrtOp>(v));
+  if (name == "sin")
+    return done(make<math::SinOp>(v));
+  if (name == "cos")
+    return done(make<math::CosOp>(v));
+  if (name == "tan")
+    return done(make<math::TanOp>(v));
+  if (name == "tanh")
+    return done(make<math::TanhOp>(v));
+  if (name == "erf")
+    return done(make<math::ErfOp>(v));
+  if (name == "floor")
+    return done(make<math::FloorOp>(v));
+  if (name == "ceil")
+    return done(make<math::CeilOp>(v));
+  if (name == "rint")
+    return done(make<math::RoundEvenOp>(v));
+  if (name == "trunc")
+    return done(make<math::TruncOp>(v));
+  if (name == "log1p")
+    return done(make<math::Log1pOp>(v));
+  if (name == "expm1")
+    return done(make<math::ExpM1Op>(v));
+  if (name == "atan")
+    return done(make<math::AtanOp>(v));
+  if (name == "asin")
+    return done(make<math::AsinOp>(v));
+  if (name == "acos")
+    return done(make<math::AcosOp>(v));
+  if (name == "sinh")
+    return done(make<math::SinhOp>(v));
   return done(make<math::CoshOp>(v));
 }
 
@@ -282,9 +313,12 @@ Term Emitter::binaryMathBuiltin(const std::string &name, Arguments &a) {
   }
   mlir::Value l = tensor(x), r = tensor(y);
   auto done = [&](mlir::Value v) { return Term::of(Tile{x.type, x.shape, v, {}, {}}); };
-  if (name == "pow") return done(make<math::PowFOp>(l, r));
-  if (name == "atan2") return done(make<math::Atan2Op>(l, r));
-  if (name == "fmod") return done(make<arith::RemFOp>(l, r));
+  if (name == "pow")
+    return done(make<math::PowFOp>(l, r));
+  if (name == "atan2")
+    return done(make<math::Atan2Op>(l, r));
+  if (name == "fmod")
+    return done(make<arith::RemFOp>(l, r));
   bool max = name == "maximum", isUnsigned = x.type.kind == DType::UInt;
   if (x.type.isFloat()) { // NaN is ignored unless it is to be propagated
     bool propagate = a[2].kind != Term::None && known(a[2]).value_or(false);
@@ -460,7 +494,9 @@ Term Emitter::pythonBuiltin(const std::string &name, Arguments &a) {
       return Term::of(real);
     if (!x.isConstant())
       fail(fmt::format("{}() takes a number known at compile time; use .to(…) on tiles", name));
-    return name == "int" ? Term::of(x.kind == Term::Real ? int64_t(x.real) : x.integer) : name == "float" ? Term::of(x.asReal()) : Term::of(x.asReal() != 0);
+    return name == "int"     ? Term::of(x.kind == Term::Real ? int64_t(x.real) : x.integer)
+           : name == "float" ? Term::of(x.asReal())
+                             : Term::of(x.asReal() != 0);
   }
   if (name == "next_power_of_2")
     return Term::of(int64_t(llvm::PowerOf2Ceil(uint64_t(constantInt(x, "the argument of next_power_of_2")))));

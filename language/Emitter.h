@@ -25,7 +25,8 @@ public:
   Emitter(Source &source, Module &module, mlir::MLIRContext &context) : source(source), module(module), builder(&context) {}
 
   // The function in tile form inside `into`; null after diagnostics.
-  mlir::func::FuncOp kernel(mlir::ModuleOp into, const std::string &name, const Signature &signature, std::vector<LaunchArgument> &arguments);
+  mlir::func::FuncOp kernel(mlir::ModuleOp into, const std::string &name, const Signature &signature,
+                            std::vector<LaunchArgument> &arguments);
 
 private:
   // --- places
@@ -46,7 +47,8 @@ private:
   }
 
   // --- Statements.cpp
-  std::vector<Term> bindKernel(const Function &function, const Signature &signature, mlir::func::FuncOp func, std::vector<LaunchArgument> &arguments);
+  std::vector<Term> bindKernel(const Function &function, const Signature &signature, mlir::func::FuncOp func,
+                               std::vector<LaunchArgument> &arguments);
   void statements(const language::Block &body);
   void statement(const Stmt &s, const language::Block &body, size_t &index);
   void assign(const Expr &target, Term value);
@@ -58,7 +60,7 @@ private:
   Term call(const Function &function, std::vector<Term> arguments, std::vector<std::pair<std::string, Term>> named);
   void trial(llvm::function_ref<void()> emit);
   Term agree(const Term &value, const Term &model); // value in the structure that model has
-  Term plain(const Term &value);                     // with tiles as tensors and numbers as scalars: what can always be carried
+  Term plain(const Term &value);                    // with tiles as tensors and numbers as scalars: what can always be carried
 
   // --- Expressions.cpp
   Term expression(const Expr &e);
@@ -89,7 +91,7 @@ private:
   Tile expandDims(const Tile &tile, size_t axis);
   Shape commonShape(const Shape &a, const Shape &b);
   std::pair<Tile, Tile> alike(Term left, Term right, bool division = false); // promoted to one type and shape
-  std::optional<Affine> affineOf(const Tile &tile);                            // scalars too
+  std::optional<Affine> affineOf(const Tile &tile);                          // scalars too
   Tile arithmetic(const std::string &op, Tile left, Tile right);
   std::optional<Tile> affineArithmetic(const std::string &op, const Term &left, const Term &right);
   std::optional<Tile> boxComparison(const std::string &op, const Term &left, const Term &right);
@@ -123,12 +125,18 @@ private:
   static const std::vector<BuiltinEntry> &builtins();
   static const BuiltinEntry *findBuiltin(llvm::StringRef name);
   Term callBuiltin(const std::string &name, std::vector<Term> arguments, std::vector<std::pair<std::string, Term>> named);
-  Term programBuiltin(const std::string &, Arguments &), createBuiltin(const std::string &, Arguments &), memoryBuiltin(const std::string &, Arguments &);
-  Term blockBuiltin(const std::string &, Arguments &), mathBuiltin(const std::string &, Arguments &), binaryMathBuiltin(const std::string &, Arguments &);
-  Term whereBuiltin(const std::string &, Arguments &), clampBuiltin(const std::string &, Arguments &), fmaBuiltin(const std::string &, Arguments &);
-  Term castBuiltin(const std::string &, Arguments &), shapeBuiltin(const std::string &, Arguments &), transposeBuiltin(const std::string &, Arguments &);
-  Term reduceBuiltin(const std::string &, Arguments &), softmaxBuiltin(const std::string &, Arguments &), dotBuiltin(const std::string &, Arguments &);
-  Term hintBuiltin(const std::string &, Arguments &), checkBuiltin(const std::string &, Arguments &), pythonBuiltin(const std::string &, Arguments &);
+  Term programBuiltin(const std::string &, Arguments &), createBuiltin(const std::string &, Arguments &),
+      memoryBuiltin(const std::string &, Arguments &);
+  Term blockBuiltin(const std::string &, Arguments &), mathBuiltin(const std::string &, Arguments &),
+      binaryMathBuiltin(const std::string &, Arguments &);
+  Term whereBuiltin(const std::string &, Arguments &), clampBuiltin(const std::string &, Arguments &),
+      fmaBuiltin(const std::string &, Arguments &);
+  Term castBuiltin(const std::string &, Arguments &), shapeBuiltin(const std::string &, Arguments &),
+      transposeBuiltin(const std::string &, Arguments &);
+  Term reduceBuiltin(const std::string &, Arguments &), softmaxBuiltin(const std::string &, Arguments &),
+      dotBuiltin(const std::string &, Arguments &);
+  Term hintBuiltin(const std::string &, Arguments &), checkBuiltin(const std::string &, Arguments &),
+      pythonBuiltin(const std::string &, Arguments &);
   int64_t constantInt(const Term &value, const char *what);
   Shape constantShape(const Term &value, const char *what);
   DType dtypeOf(const Term &value, const char *what);
@@ -141,7 +149,9 @@ private:
   Tile reshape(const Tile &tile, const Shape &shape);
   mlir::Value filled(mlir::Type element, const Shape &shape, mlir::Value value);
 
-  template <typename Op, typename... Args> mlir::Value make(Args &&...args) { return builder.createOrFold<Op>(loc, std::forward<Args>(args)...); }
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return builder.createOrFold<Op>(loc, std::forward<Args>(args)...);
+  }
 
   Source &source;
   Module &module;
@@ -150,8 +160,8 @@ private:
   Position position;
   Scope scope;
   int callDepth = 0;
-  bool inKernel = true;            // in the kernel's own body, where a return needs no value
-  std::optional<Term> returned;   // set by `return`: the rest of the function is skipped
+  bool inKernel = true;         // in the kernel's own body, where a return needs no value
+  std::optional<Term> returned; // set by `return`: the rest of the function is skipped
 };
 
 } // namespace dougong::language

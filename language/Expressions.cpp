@@ -6,32 +6,44 @@ using namespace mlir;
 using namespace dougong::language;
 
 // What Python knows by itself, and kernels use.
-static const char *pythonNames[] = {"range", "min", "max", "abs", "len", "int", "float", "bool", "isinstance", "print", "tuple", "static_range"};
+static const char *pythonNames[] = {"range", "min",  "max",        "abs",   "len",   "int",
+                                    "float", "bool", "isinstance", "print", "tuple", "static_range"};
 
 // The modules whose functions are the language's own, whatever they are imported as.
 static bool isLanguage(llvm::StringRef path) {
-  return path.starts_with("triton") || path.starts_with("dougong") || path == "math" || path.contains("libdevice") || path.contains("triton.language");
+  return path.starts_with("triton") || path.starts_with("dougong") || path == "math" || path.contains("libdevice") ||
+         path.contains("triton.language");
 }
 
 Term Emitter::expression(const Expr &e) {
   At here(*this, e.at);
   switch (e.kind) {
-  case Expr::Integer: return Term::of(e.integer);
-  case Expr::Float: return Term::of(e.real);
-  case Expr::String: return Term::of(e.text);
-  case Expr::Constant: return e.text == "None" || e.text == "..." ? Term{} : Term::of(e.text == "True");
-  case Expr::Name: return name(e);
-  case Expr::Attribute: return attribute(e);
-  case Expr::Call: return callExpression(e);
-  case Expr::Subscript: return subscript(e);
-  case Expr::Slice: return {.kind = Term::Slice};
+  case Expr::Integer:
+    return Term::of(e.integer);
+  case Expr::Float:
+    return Term::of(e.real);
+  case Expr::String:
+    return Term::of(e.text);
+  case Expr::Constant:
+    return e.text == "None" || e.text == "..." ? Term{} : Term::of(e.text == "True");
+  case Expr::Name:
+    return name(e);
+  case Expr::Attribute:
+    return attribute(e);
+  case Expr::Call:
+    return callExpression(e);
+  case Expr::Subscript:
+    return subscript(e);
+  case Expr::Slice:
+    return {.kind = Term::Slice};
   case Expr::Tuple: {
     std::vector<Term> items;
     for (const ExprPtr &item : e.items)
       items.push_back(expression(*item));
     return Term::tuple(std::move(items));
   }
-  case Expr::Unary: return unary(e.text, expression(*e.items[0]));
+  case Expr::Unary:
+    return unary(e.text, expression(*e.items[0]));
   case Expr::Binary: {
     Term left = expression(*e.items[0]);
     return binary(e.text, left, expression(*e.items[1]));
@@ -89,7 +101,9 @@ Term Emitter::name(const Expr &e) {
   for (const char *python : pythonNames)
     if (e.text == python)
       return {.kind = Term::Builtin, .text = e.text};
-  fail(fmt::format("the name '{}' is not defined here; a kernel sees its parameters, its own variables, and the file's constants, imports and @jit functions", e.text));
+  fail(fmt::format("the name '{}' is not defined here; a kernel sees its parameters, its own variables, and the file's constants, imports "
+                   "and @jit functions",
+                   e.text));
 }
 
 Term Emitter::attribute(const Expr &e) { return attributeOf(expression(*e.items[0]), e.text); }
@@ -117,7 +131,9 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
           return {.kind = Term::Namespace, .text = path};
       fail(fmt::format("'{}' is not in the operator language, or not supported yet", path));
     }
-    fail(fmt::format("'{}' is not part of the operator language; a kernel can use triton.language, dougong.language and the file's own @jit functions", path));
+    fail(fmt::format(
+        "'{}' is not part of the operator language; a kernel can use triton.language, dougong.language and the file's own @jit functions",
+        path));
   }
   case Term::Type:
     if (name == "element_ty" || name == "scalar") {
@@ -132,9 +148,13 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
     if (name == "name")
       return Term::of(object.type.name());
     if (name.starts_with("is_")) {
-      bool yes = name == "is_floating" ? object.type.isFloat() : name == "is_int" ? object.type.isInt() : name == "is_ptr" ? object.pointerType
-               : name == "is_fp16" ? object.type == DType{DType::Float, 16} : name == "is_bf16" ? object.type.kind == DType::BFloat
-               : name == "is_fp32" ? object.type == DType{DType::Float, 32} : false;
+      bool yes = name == "is_floating" ? object.type.isFloat()
+                 : name == "is_int"    ? object.type.isInt()
+                 : name == "is_ptr"    ? object.pointerType
+                 : name == "is_fp16"   ? object.type == DType{DType::Float, 16}
+                 : name == "is_bf16"   ? object.type.kind == DType::BFloat
+                 : name == "is_fp32"   ? object.type == DType{DType::Float, 32}
+                                       : false;
       return {.kind = Term::Builtin, .integer = yes, .text = "constant_predicate"};
     }
     break;
@@ -198,7 +218,8 @@ Term Emitter::subscript(const Expr &e) {
     if (k.kind == Term::None)
       tile = expandDims(tile, axis);
     else if (k.kind != Term::Slice)
-      fail(fmt::format("a tile is indexed with ':' and None only, not with {}; use tl.load with a mask, tl.gather or a reduction", k.describe()));
+      fail(fmt::format("a tile is indexed with ':' and None only, not with {}; use tl.load with a mask, tl.gather or a reduction",
+                       k.describe()));
     ++axis;
   }
   if (axis > tile.shape.size())
@@ -211,19 +232,25 @@ Term Emitter::subscript(const Expr &e) {
 
 std::optional<bool> Emitter::known(const Term &value) {
   switch (value.kind) {
-  case Term::None: return false;
+  case Term::None:
+    return false;
   case Term::Bool:
-  case Term::Int: return value.integer != 0;
-  case Term::Real: return value.real != 0;
-  case Term::String: return !value.text.empty();
-  case Term::Tuple: return !value.items.empty();
+  case Term::Int:
+    return value.integer != 0;
+  case Term::Real:
+    return value.real != 0;
+  case Term::String:
+    return !value.text.empty();
+  case Term::Tuple:
+    return !value.items.empty();
   case Term::Tiled: {
     APInt constant;
     if (value.tile.shape.empty() && value.tile.value && matchPattern(value.tile.value, m_ConstantInt(&constant)))
       return !constant.isZero();
     return std::nullopt;
   }
-  default: return true;
+  default:
+    return true;
   }
 }
 
@@ -240,7 +267,9 @@ Term Emitter::unary(const std::string &op, Term value) {
     return binary("^", truth(value), Term::of(true));
   }
   if (value.kind == Term::Int || value.kind == Term::Bool)
-    return op == "-" ? Term::of(-value.integer) : op == "~" ? (value.kind == Term::Bool ? Term::of(!value.integer) : Term::of(~value.integer)) : value;
+    return op == "-"   ? Term::of(-value.integer)
+           : op == "~" ? (value.kind == Term::Bool ? Term::of(!value.integer) : Term::of(~value.integer))
+                       : value;
   if (value.kind == Term::Real)
     return op == "-" ? Term::of(-value.real) : value;
   if (value.kind != Term::Tiled)
@@ -265,24 +294,41 @@ Term Emitter::foldConstants(const std::string &op, const Term &left, const Term 
     return Term::of(x / y);
   if (integers) {
     int64_t quotient = op == "//" || op == "%" ? a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0) : 0;
-    if (op == "+") return Term::of(a + b);
-    if (op == "-") return Term::of(a - b);
-    if (op == "*") return Term::of(a * b);
-    if (op == "//") return Term::of(quotient);
-    if (op == "%") return Term::of(a - quotient * b);
-    if (op == "&") return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a & b)) : Term::of(a & b);
-    if (op == "|") return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a | b)) : Term::of(a | b);
-    if (op == "^") return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a ^ b)) : Term::of(a ^ b);
-    if (op == "<<") return Term::of(a << b);
-    if (op == ">>") return Term::of(a >> b);
-    if (op == "**") return b >= 0 ? Term::of(int64_t(std::llround(std::pow(x, y)))) : Term::of(std::pow(x, y));
+    if (op == "+")
+      return Term::of(a + b);
+    if (op == "-")
+      return Term::of(a - b);
+    if (op == "*")
+      return Term::of(a * b);
+    if (op == "//")
+      return Term::of(quotient);
+    if (op == "%")
+      return Term::of(a - quotient * b);
+    if (op == "&")
+      return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a & b)) : Term::of(a & b);
+    if (op == "|")
+      return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a | b)) : Term::of(a | b);
+    if (op == "^")
+      return left.kind == Term::Bool && right.kind == Term::Bool ? Term::of(bool(a ^ b)) : Term::of(a ^ b);
+    if (op == "<<")
+      return Term::of(a << b);
+    if (op == ">>")
+      return Term::of(a >> b);
+    if (op == "**")
+      return b >= 0 ? Term::of(int64_t(std::llround(std::pow(x, y)))) : Term::of(std::pow(x, y));
   }
-  if (op == "+") return Term::of(x + y);
-  if (op == "-") return Term::of(x - y);
-  if (op == "*") return Term::of(x * y);
-  if (op == "//") return Term::of(std::floor(x / y));
-  if (op == "%") return Term::of(x - std::floor(x / y) * y);
-  if (op == "**") return Term::of(std::pow(x, y));
+  if (op == "+")
+    return Term::of(x + y);
+  if (op == "-")
+    return Term::of(x - y);
+  if (op == "*")
+    return Term::of(x * y);
+  if (op == "//")
+    return Term::of(std::floor(x / y));
+  if (op == "%")
+    return Term::of(x - std::floor(x / y) * y);
+  if (op == "**")
+    return Term::of(std::pow(x, y));
   fail(fmt::format("'{}' takes integers", op));
 }
 
@@ -371,7 +417,12 @@ Term Emitter::compare(const std::string &op, Term left, Term right) {
   } else {
     using P = arith::CmpIPredicate;
     bool u = a.type.kind == DType::UInt || a.type.isBool();
-    P p = op == "<" ? (u ? P::ult : P::slt) : op == "<=" ? (u ? P::ule : P::sle) : op == ">" ? (u ? P::ugt : P::sgt) : op == ">=" ? (u ? P::uge : P::sge) : op == "==" ? P::eq : P::ne;
+    P p = op == "<"    ? (u ? P::ult : P::slt)
+          : op == "<=" ? (u ? P::ule : P::sle)
+          : op == ">"  ? (u ? P::ugt : P::sgt)
+          : op == ">=" ? (u ? P::uge : P::sge)
+          : op == "==" ? P::eq
+                       : P::ne;
     result = make<arith::CmpIOp>(p, x, y);
   }
   return Term::of(Tile{{DType::Int, 1}, a.shape, result, {}, {}});

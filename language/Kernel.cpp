@@ -104,8 +104,8 @@ LogicalResult simplify(ModuleOp module) {
 
 } // namespace
 
-llvm::Expected<Kernel> dougong::language::compileKernel(MLIRContext &context, std::string fileName, std::string text, const std::string &function,
-                                                        const Signature &signature) {
+llvm::Expected<Kernel> dougong::language::compileKernel(MLIRContext &context, std::string fileName, std::string text,
+                                                        const std::string &function, const Signature &signature) {
   Source source(std::move(fileName), std::move(text));
   auto failure = [&] { return llvm::createStringError(llvm::inconvertibleErrorCode(), source.report()); };
   Kernel kernel;
@@ -120,7 +120,8 @@ llvm::Expected<Kernel> dougong::language::compileKernel(MLIRContext &context, st
   if (source.failed())
     return failure();
   if (failed(verify(*kernel.module)) || failed(simplify(*kernel.module)))
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), source.name + ": internal error: the front end wrote IR that does not verify");
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   source.name + ": internal error: the front end wrote IR that does not verify");
   return kernel;
 }
 

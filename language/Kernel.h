@@ -24,7 +24,7 @@ struct Signature {
 // One argument that is passed at launch, in order; the constants are gone.
 struct LaunchArgument {
   std::string name;
-  std::string type;  // "*fp32", "i32", …
+  std::string type; // "*fp32", "i32", …
   bool pointer = false;
 };
 
@@ -33,8 +33,8 @@ struct Kernel {
   std::vector<LaunchArgument> arguments;
 };
 
-// Compiles `function` of the source `text`; `fileName` is what diagnostics and debug locations call it. The dialects must be registered in `context`.
-// The error's message is the full report: every diagnostic with its place and line.
+// Compiles `function` of the source `text`; `fileName` is what diagnostics and debug locations call it. The dialects must be registered in
+// `context`. The error's message is the full report: every diagnostic with its place and line.
 llvm::Expected<Kernel> compileKernel(mlir::MLIRContext &context, std::string fileName, std::string text, const std::string &function,
                                      const Signature &signature);
 

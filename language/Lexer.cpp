@@ -97,8 +97,8 @@ private:
       return name();
     if (c == '"' || c == '\'')
       return string(here(), false);
-    for (const char *op : {"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=", "/=", "%=", "&=",
-                           "|=", "^=", "@=", ":="})
+    for (const char *op : {"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>", "<<", "<=", ">=", "==",
+                           "!=",  "->",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "@=", ":="})
       if (llvm::StringRef(text).substr(at).starts_with(op)) {
         add(Token::Operator, op);
         at += llvm::StringRef(op).size();
@@ -124,7 +124,8 @@ private:
     } else {
       while (true) {
         char c = peek();
-        if (c == '.' || ((c == 'e' || c == 'E') && (std::isdigit(static_cast<unsigned char>(peek(1))) || peek(1) == '-' || peek(1) == '+'))) {
+        if (c == '.' ||
+            ((c == 'e' || c == 'E') && (std::isdigit(static_cast<unsigned char>(peek(1))) || peek(1) == '-' || peek(1) == '+'))) {
           isFloat = true;
           at += c == '.' || std::isdigit(static_cast<unsigned char>(peek(1))) ? 1 : 2;
         } else if (std::isdigit(static_cast<unsigned char>(c)) || c == '_') {
@@ -145,7 +146,8 @@ private:
     while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_' || (peek() & 0x80))
       ++at;
     std::string word = text.substr(from, at - from);
-    if ((peek() == '"' || peek() == '\'') && word.size() <= 2 && llvm::StringRef(word).find_first_not_of("rRbBuUfF") == llvm::StringRef::npos)
+    if ((peek() == '"' || peek() == '\'') && word.size() <= 2 &&
+        llvm::StringRef(word).find_first_not_of("rRbBuUfF") == llvm::StringRef::npos)
       return string(where, llvm::StringRef(word).contains_insensitive("r"));
     add(Token::Name, word, where);
   }

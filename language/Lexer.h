@@ -9,7 +9,7 @@ namespace dougong::language {
 struct Token {
   enum Kind { Name, Integer, Float, String, Operator, Newline, Indent, Dedent, End };
   Kind kind;
-  std::string text;     // of a string its value, else as written
+  std::string text; // of a string its value, else as written
   Position at;
   bool is(llvm::StringRef what) const { return (kind == Operator || kind == Name) && text == what; }
 };

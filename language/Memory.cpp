@@ -61,7 +61,8 @@ Tile Emitter::memoryForm(const Tile &tile, bool toMemory) {
 Tile Emitter::loadWindow(const Window &w, DType type, const Shape &shape, mlir::Value fill) {
   DType stored = type.isBool() ? DType{DType::UInt, 8} : type;
   Shape tileShape = shape.empty() ? Shape{1} : shape;
-  mlir::Value tile = dg::LoadOp::create(builder, loc, typeOf(stored, tileShape), w.base, w.offset, w.strides, w.lower, w.upper, fill, w.starts, w.moduli);
+  mlir::Value tile =
+      dg::LoadOp::create(builder, loc, typeOf(stored, tileShape), w.base, w.offset, w.strides, w.lower, w.upper, fill, w.starts, w.moduli);
   if (shape.empty())
     tile = tensor::ExtractOp::create(builder, loc, tile, ValueRange{index(0)});
   return cast(Tile{stored, shape, tile, {}, {}}, type);
@@ -109,7 +110,8 @@ Term Emitter::load(const Pointer &pointer, const Term &mask, const Term &other) 
   DType stored = type.isBool() ? DType{DType::UInt, 8} : type;
   mlir::Value maskTensor = m ? tensor(broadcast(*m, full)) : mlir::Value();
   mlir::Value otherTensor = other.kind == Term::None ? mlir::Value() : tensor(broadcast(cast(toTile(other, stored), stored), full));
-  mlir::Value tile = dg::GatherOp::create(builder, loc, typeOf(stored, full), p.base, tensor(broadcast(p.offset, full)), maskTensor, otherTensor);
+  mlir::Value tile =
+      dg::GatherOp::create(builder, loc, typeOf(stored, full), p.base, tensor(broadcast(p.offset, full)), maskTensor, otherTensor);
   if (p.offset.shape.empty())
     tile = tensor::ExtractOp::create(builder, loc, tile, ValueRange{index(0)});
   return Term::of(cast(Tile{stored, p.offset.shape, tile, {}, {}}, type));
@@ -132,7 +134,8 @@ void Emitter::store(const Pointer &pointer, const Term &value, const Term &mask)
     return storeWindow(*w, tile);
   Shape full = p.offset.shape.empty() ? Shape{1} : p.offset.shape;
   mlir::Value maskTensor = m ? tensor(broadcast(*m, full)) : mlir::Value();
-  dg::ScatterOp::create(builder, loc, tensor(memoryForm(broadcast(tile, full), true)), p.base, tensor(broadcast(p.offset, full)), maskTensor);
+  dg::ScatterOp::create(builder, loc, tensor(memoryForm(broadcast(tile, full), true)), p.base, tensor(broadcast(p.offset, full)),
+                        maskTensor);
 }
 
 // --- block pointers and descriptors

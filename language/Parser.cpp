@@ -75,8 +75,8 @@ private:
     ++at;
     return true;
   }
-  // Every rule that can contain itself holds one of these, and goes deeper for what hangs on the left of an operator: a source any deeper would
-  // take more stack than there is, here or later. A pair of parentheses is three rules.
+  // Every rule that can contain itself holds one of these, and goes deeper for what hangs on the left of an operator: a source any deeper
+  // would take more stack than there is, here or later. A pair of parentheses is three rules.
   struct Nested {
     explicit Nested(Parser &parser, bool rule = true) : parser(parser), outside(parser.depth) {
       if (rule)
@@ -307,7 +307,9 @@ private:
 
   // --- expressions, from the loosest binding inwards
 
-  ExprPtr disjunction() { return logical(Expr::Or, "or", [&] { return logical(Expr::And, "and", [&] { return negation(); }); }); }
+  ExprPtr disjunction() {
+    return logical(Expr::Or, "or", [&] { return logical(Expr::And, "and", [&] { return negation(); }); });
+  }
 
   template <typename Inner> ExprPtr logical(Expr::Kind kind, llvm::StringRef word, Inner inner) {
     Position where = peek().at;
@@ -357,7 +359,8 @@ private:
   }
 
   ExprPtr binary(size_t level) {
-    static const std::vector<std::vector<const char *>> levels = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"}};
+    static const std::vector<std::vector<const char *>> levels = {{"|"},        {"^"},      {"&"},
+                                                                  {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"}};
     if (level == levels.size())
       return unary();
     ExprPtr left = binary(level + 1);
@@ -529,7 +532,9 @@ size_t Module::statementEnd(size_t at) const {
 void Module::scanImport(size_t at, size_t end) {
   auto dotted = [&](size_t &i) {
     std::string path;
-    for (; i < end && (tokens[i].kind == Token::Name || tokens[i].is(".") || tokens[i].is("...")) && !tokens[i].is("as") && !tokens[i].is("import"); ++i)
+    for (; i < end && (tokens[i].kind == Token::Name || tokens[i].is(".") || tokens[i].is("...")) && !tokens[i].is("as") &&
+           !tokens[i].is("import");
+         ++i)
       path += tokens[i].text;
     return path;
   };
@@ -592,7 +597,8 @@ void Module::scan() {
         }
     if (tokens[at].is("try") || tokens[at].is("if")) { // imports inside count too
       for (size_t i = at; i < end; ++i)
-        if ((tokens[i].is("import") && tokens[i - 1].kind != Token::Name && !tokens[i - 1].is(".")) || (tokens[i].is("from") && i + 1 < end)) {
+        if ((tokens[i].is("import") && tokens[i - 1].kind != Token::Name && !tokens[i - 1].is(".")) ||
+            (tokens[i].is("from") && i + 1 < end)) {
           size_t stop = i;
           while (stop < end && tokens[stop].kind != Token::Newline)
             ++stop;

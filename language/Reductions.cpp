@@ -107,9 +107,10 @@ Tile Emitter::reduce(const std::string &kind, const Tile &given, std::optional<i
       axes.push_back(int64_t(d));
   mlir::Value start = arith::ConstantOp::create(builder, loc, neutral(builder, kind, inner, element));
   mlir::Value init = filled(element, kept, start);
-  auto op = linalg::ReduceOp::create(builder, loc, ValueRange{input}, ValueRange{init}, axes, [&](OpBuilder &b, Location l, ValueRange args) {
-    linalg::YieldOp::create(b, l, combine(b, l, kind, inner, args[0], args[1]));
-  });
+  auto op =
+      linalg::ReduceOp::create(builder, loc, ValueRange{input}, ValueRange{init}, axes, [&](OpBuilder &b, Location l, ValueRange args) {
+        linalg::YieldOp::create(b, l, combine(b, l, kind, inner, args[0], args[1]));
+      });
   mlir::Value result = op->getResult(0);
   if (kept.empty())
     result = tensor::ExtractOp::create(builder, loc, result, ValueRange());
@@ -129,26 +130,31 @@ Term Emitter::argReduce(const std::string &kind, const Tile &tile, int64_t axis,
   mlir::Type element = typeOf(tile.type), counter = builder.getI32Type();
   Shape kept = tile.shape;
   kept.erase(kept.begin() + axis);
-  Tile indices = broadcast(Tile{{DType::Int, 32}, {tile.shape[size_t(axis)]}, {}, Affine{index(0), {index(1)}, {{}}, {{}}}, {}}, {tile.shape[size_t(axis)]});
+  Tile indices = broadcast(Tile{{DType::Int, 32}, {tile.shape[size_t(axis)]}, {}, Affine{index(0), {index(1)}, {{}}, {{}}}, {}},
+                           {tile.shape[size_t(axis)]});
   for (size_t d = size_t(axis) + 1; d < tile.shape.size(); ++d)
     indices = expandDims(indices, indices.shape.size());
   mlir::Value positions = tensor(broadcast(indices, tile.shape));
   mlir::Value start = filled(element, kept, arith::ConstantOp::create(builder, loc, neutral(builder, kind, tile.type, element)));
   mlir::Value none = filled(counter, kept, arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(INT32_MAX)));
-  auto op = linalg::ReduceOp::create(builder, loc, ValueRange{input, positions}, ValueRange{start, none}, axis, [&](OpBuilder &b, Location l, ValueRange args) {
-    mlir::Value x = args[0], i = args[1], best = args[2], at = args[3], better, equal;
-    if (tile.type.isFloat()) {
-      better = arith::CmpFOp::create(b, l, kind == "max" ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, best);
-      equal = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, x, best);
-    } else {
-      bool u = tile.type.kind == DType::UInt;
-      better = arith::CmpIOp::create(b, l, kind == "max" ? (u ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt) : (u ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt), x, best);
-      equal = arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq, x, best);
-    }
-    mlir::Value earlier = arith::AndIOp::create(b, l, equal, arith::CmpIOp::create(b, l, arith::CmpIPredicate::slt, i, at));
-    mlir::Value take = arith::OrIOp::create(b, l, better, earlier);
-    linalg::YieldOp::create(b, l, ValueRange{arith::SelectOp::create(b, l, take, x, best), arith::SelectOp::create(b, l, take, i, at)});
-  });
+  auto op = linalg::ReduceOp::create(
+      builder, loc, ValueRange{input, positions}, ValueRange{start, none}, axis, [&](OpBuilder &b, Location l, ValueRange args) {
+        mlir::Value x = args[0], i = args[1], best = args[2], at = args[3], better, equal;
+        if (tile.type.isFloat()) {
+          better = arith::CmpFOp::create(b, l, kind == "max" ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, best);
+          equal = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, x, best);
+        } else {
+          bool u = tile.type.kind == DType::UInt;
+          better = arith::CmpIOp::create(b, l,
+                                         kind == "max" ? (u ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt)
+                                                       : (u ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt),
+                                         x, best);
+          equal = arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq, x, best);
+        }
+        mlir::Value earlier = arith::AndIOp::create(b, l, equal, arith::CmpIOp::create(b, l, arith::CmpIPredicate::slt, i, at));
+        mlir::Value take = arith::OrIOp::create(b, l, better, earlier);
+        linalg::YieldOp::create(b, l, ValueRange{arith::SelectOp::create(b, l, take, x, best), arith::SelectOp::create(b, l, take, i, at)});
+      });
   std::vector<Term> both;
   for (int k : {0, 1}) {
     mlir::Value result = op->getResult(k);

@@ -29,11 +29,13 @@ static Term constantOf(llvm::StringRef text) {
   return Term::of(text.str());
 }
 
-std::vector<Term> Emitter::bindKernel(const Function &function, const Signature &signature, func::FuncOp func, std::vector<LaunchArgument> &arguments) {
+std::vector<Term> Emitter::bindKernel(const Function &function, const Signature &signature, func::FuncOp func,
+                                      std::vector<LaunchArgument> &arguments) {
   std::vector<Term> values;
   std::vector<std::pair<size_t, std::string>> runtime; // parameter, type
   if (signature.positional.size() > function.parameters.size())
-    fail(fmt::format("'{}' takes {} parameters, and the signature gives {}", function.name, function.parameters.size(), signature.positional.size()));
+    fail(fmt::format("'{}' takes {} parameters, and the signature gives {}", function.name, function.parameters.size(),
+                     signature.positional.size()));
   for (const auto &[key, _] : signature.named)
     if (llvm::none_of(function.parameters, [&](const Parameter &p) { return p.name == key; }))
       fail(fmt::format("'{}' has no parameter '{}'", function.name, key));
@@ -50,7 +52,8 @@ std::vector<Term> Emitter::bindKernel(const Function &function, const Signature 
       values.push_back(expression(*p.preset));
       continue;
     } else
-      fail(fmt::format("the signature says nothing of parameter '{}'; add a type (\"*fp32\", \"i32\") or a constant ({}=128)", p.name, p.name));
+      fail(fmt::format("the signature says nothing of parameter '{}'; add a type (\"*fp32\", \"i32\") or a constant ({}=128)", p.name,
+                       p.name));
     llvm::StringRef type = llvm::StringRef(text).split(':').first; // without the alignment
     bool pointer = type.consume_front("*");
     bool constexprParameter = p.annotation && (p.annotation->text == "constexpr");
@@ -90,7 +93,8 @@ func::FuncOp Emitter::kernel(ModuleOp into, const std::string &name, const Signa
   if (!function) {
     std::vector<std::string> names = module.functionNames();
     source.error({}, names.empty() ? fmt::format("there is no kernel '{}': the file has no function with a jit decorator", name)
-                                   : fmt::format("there is no kernel '{}'; the file's functions with a jit decorator are {}", name, fmt::join(names, ", ")));
+                                   : fmt::format("there is no kernel '{}'; the file's functions with a jit decorator are {}", name,
+                                                 fmt::join(names, ", ")));
     return {};
   }
   move(function->at);
@@ -143,9 +147,12 @@ void Emitter::statement(const Stmt &s, const language::Block &body, size_t &inde
     if (s.value->kind != Expr::String) // a docstring
       expression(*s.value);
     return;
-  case Stmt::If: return conditional(s, body, index);
-  case Stmt::For: return loop(s);
-  case Stmt::While: return whileLoop(s);
+  case Stmt::If:
+    return conditional(s, body, index);
+  case Stmt::For:
+    return loop(s);
+  case Stmt::While:
+    return whileLoop(s);
   case Stmt::Return:
     returned = s.value ? expression(*s.value) : Term{};
     return;
@@ -155,9 +162,11 @@ void Emitter::statement(const Stmt &s, const language::Block &body, size_t &inde
       fail("this assertion does not hold");
     return;
   }
-  case Stmt::Pass: return;
+  case Stmt::Pass:
+    return;
   case Stmt::Break:
-  case Stmt::Continue: fail("break and continue are not supported; put the condition into the loop's bounds, or mask");
+  case Stmt::Continue:
+    fail("break and continue are not supported; put the condition into the loop's bounds, or mask");
   }
 }
 
@@ -257,7 +266,9 @@ void Emitter::trial(llvm::function_ref<void()> emit) {
 
 // --- conditionals
 
-static bool onlyReturns(const dougong::language::Block &body) { return body.size() == 1 && body[0]->kind == Stmt::Return && !body[0]->value; }
+static bool onlyReturns(const dougong::language::Block &body) {
+  return body.size() == 1 && body[0]->kind == Stmt::Return && !body[0]->value;
+}
 
 void Emitter::conditional(const Stmt &s, const language::Block &body, size_t &index) {
   Term condition = expression(*s.value);
@@ -301,7 +312,8 @@ void Emitter::branches(const Stmt &s, mlir::Value condition) {
     }
     for (const auto &[name, value] : ends[0]) {
       auto other = ends[1].find(name), old = before.find(name);
-      bool changed = other != ends[1].end() && (old == before.end() || !sameValue(old->second, value) || !sameValue(old->second, other->second));
+      bool changed =
+          other != ends[1].end() && (old == before.end() || !sameValue(old->second, value) || !sameValue(old->second, other->second));
       if (changed && (old != before.end() || value.isNumber()))
         names.push_back(name);
     }
@@ -368,7 +380,8 @@ void Emitter::loop(const Stmt &s) {
   for (size_t i = 1; i < s.value->items.size(); ++i)
     bounds.push_back(expression(*s.value->items[i]));
   for (const Keyword &keyword : s.value->keywords) {
-    static const char *hints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer", "flatten", "warp_specialize", "disable_licm"};
+    static const char *hints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer",
+                                  "flatten",    "warp_specialize",    "disable_licm"};
     if (keyword.name == "step")
       bounds.resize(3), bounds[2] = expression(*keyword.value);
     else if (!llvm::is_contained(hints, llvm::StringRef(keyword.name)))
@@ -440,13 +453,15 @@ void Emitter::countedLoop(const Stmt &s, const std::string &variable, Term from,
         Tile tile = toTile(initial, like);
         initial = Term::of(model.kind == Term::Tiled && tile.shape != model.tile.shape ? broadcast(tile, model.tile.shape) : tile);
         again = true;
-      } else if (initial.kind == Term::Tiled && model.kind == Term::Tiled && initial.tile.shape == model.tile.shape && initial.tile.type == model.tile.type) {
+      } else if (initial.kind == Term::Tiled && model.kind == Term::Tiled && initial.tile.shape == model.tile.shape &&
+                 initial.tile.type == model.tile.type) {
         if (!initial.tile.value) {
           initial = plain(initial);
           again = true;
         }
       } else if (initial.kind == Term::Tiled && model.kind == Term::Tiled) {
-        fail(fmt::format("'{}' is {} before this loop and {} after its body; make it so before the loop", name, initial.describe(), model.describe()));
+        fail(fmt::format("'{}' is {} before this loop and {} after its body; make it so before the loop", name, initial.describe(),
+                         model.describe()));
       } else {
         fail(fmt::format("'{}' is {} before this loop and {} after its body", name, initial.describe(), model.describe()));
       }

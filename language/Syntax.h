@@ -21,20 +21,21 @@ struct Keyword {
 
 struct Expr {
   enum Kind {
-    Name,       // text
-    Integer,    // integer
-    Float,      // real
-    String,     // text
-    Constant,   // text: True, False, None, ...
-    Attribute,  // items[0] . text
-    Call,       // items[0] ( items[1…], keywords )
-    Subscript,  // items[0] [ items[1] ]
-    Slice,      // items[0] : items[1] : items[2], each may be null
-    Tuple,      // items; of a list too
-    Unary,      // text items[0]
-    Binary,     // items[0] text items[1]
-    Compare,    // items[0] text items[1]; a chain is And of Compares
-    And, Or,    // items
+    Name,      // text
+    Integer,   // integer
+    Float,     // real
+    String,    // text
+    Constant,  // text: True, False, None, ...
+    Attribute, // items[0] . text
+    Call,      // items[0] ( items[1…], keywords )
+    Subscript, // items[0] [ items[1] ]
+    Slice,     // items[0] : items[1] : items[2], each may be null
+    Tuple,     // items; of a list too
+    Unary,     // text items[0]
+    Binary,    // items[0] text items[1]
+    Compare,   // items[0] text items[1]; a chain is And of Compares
+    And,
+    Or,         // items
     Conditional // items[1] if items[0] else items[2]
   };
   Kind kind;
@@ -69,7 +70,9 @@ struct Stmt {
     While,      // value: body
     Return,     // value, may be null
     Assert,     // value
-    Pass, Break, Continue
+    Pass,
+    Break,
+    Continue
   };
   Kind kind;
   Position at;

@@ -9,13 +9,20 @@ using namespace dougong::language;
 
 std::string DType::name() const {
   switch (kind) {
-  case Void: return "void";
-  case Int: return fmt::format("i{}", bits);
-  case UInt: return fmt::format("u{}", bits);
-  case Float: return fmt::format("fp{}", bits);
-  case BFloat: return "bf16";
-  case Fp8E4: return "fp8e4nv";
-  case Fp8E5: return "fp8e5";
+  case Void:
+    return "void";
+  case Int:
+    return fmt::format("i{}", bits);
+  case UInt:
+    return fmt::format("u{}", bits);
+  case Float:
+    return fmt::format("fp{}", bits);
+  case BFloat:
+    return "bf16";
+  case Fp8E4:
+    return "fp8e4nv";
+  case Fp8E5:
+    return "fp8e5";
   }
   return "?";
 }
@@ -48,20 +55,34 @@ static std::string describeTile(const DType &type, const Shape &shape, const cha
 
 std::string Term::describe() const {
   switch (kind) {
-  case None: return "None";
-  case Bool: return integer ? "True" : "False";
-  case Int: return fmt::format("the number {}", integer);
-  case Real: return fmt::format("the number {}", real);
-  case String: return fmt::format("the string \"{}\"", text);
-  case Type: return fmt::format("the type {}{}", pointerType ? "*" : "", type.name());
-  case Tuple: return fmt::format("a tuple of {}", items.size());
-  case Tiled: return describeTile(tile.type, tile.shape, "a scalar", "");
-  case Pointing: return describeTile(pointer.pointee, pointer.offset.shape, "a pointer to", "pointers to ");
-  case Block: return fmt::format("a block pointer to {} {}", fmt::join(block.block, "x"), block.base.pointee.name());
-  case Callee: return fmt::format("the function {}", callee->name);
-  case Builtin: return fmt::format("the function {}", text);
-  case Namespace: return fmt::format("the module {}", text);
-  case Slice: return "a slice";
+  case None:
+    return "None";
+  case Bool:
+    return integer ? "True" : "False";
+  case Int:
+    return fmt::format("the number {}", integer);
+  case Real:
+    return fmt::format("the number {}", real);
+  case String:
+    return fmt::format("the string \"{}\"", text);
+  case Type:
+    return fmt::format("the type {}{}", pointerType ? "*" : "", type.name());
+  case Tuple:
+    return fmt::format("a tuple of {}", items.size());
+  case Tiled:
+    return describeTile(tile.type, tile.shape, "a scalar", "");
+  case Pointing:
+    return describeTile(pointer.pointee, pointer.offset.shape, "a pointer to", "pointers to ");
+  case Block:
+    return fmt::format("a block pointer to {} {}", fmt::join(block.block, "x"), block.base.pointee.name());
+  case Callee:
+    return fmt::format("the function {}", callee->name);
+  case Builtin:
+    return fmt::format("the function {}", text);
+  case Namespace:
+    return fmt::format("the module {}", text);
+  case Slice:
+    return "a slice";
   }
   return "?";
 }

@@ -24,8 +24,8 @@ struct DType {
   bool isInt() const { return kind == Int || kind == UInt; }
   bool isFloat() const { return kind >= Float; }
   bool isBool() const { return isInt() && bits == 1; }
-  std::string name() const;                                   // "fp32", "i32", "u8", "bf16", "i1"
-  static std::optional<DType> parse(llvm::StringRef name);    // those, and the language's own: float32, int32, uint8, bfloat16, int1
+  std::string name() const;                                // "fp32", "i32", "u8", "bf16", "i1"
+  static std::optional<DType> parse(llvm::StringRef name); // those, and the language's own: float32, int32, uint8, bfloat16, int1
 };
 
 // value[i0, …] = base + Σ_d strides_d · ((starts_d + i_d) mod moduli_d); all are IR values of type index. A null modulus: no wrapping.
@@ -66,15 +66,15 @@ struct BlockPointer {
 struct Term {
   enum Kind { None, Bool, Int, Real, String, Type, Tuple, Tiled, Pointing, Block, Callee, Builtin, Namespace, Slice };
   Kind kind = None;
-  int64_t integer = 0;        // Bool, Int
-  double real = 0;            // Real
-  std::string text = {};         // String; the name of a Builtin; the path of a Namespace
-  DType type = {};            // Type
-  bool pointerType = false;   // Type: a pointer to `type`
-  std::vector<Term> items = {};  // Tuple; a Builtin's `self` if it is a method
-  Tile tile = {};             // Tiled
-  Pointer pointer = {};        // Pointing
-  BlockPointer block = {};        // Block
+  int64_t integer = 0;          // Bool, Int
+  double real = 0;              // Real
+  std::string text = {};        // String; the name of a Builtin; the path of a Namespace
+  DType type = {};              // Type
+  bool pointerType = false;     // Type: a pointer to `type`
+  std::vector<Term> items = {}; // Tuple; a Builtin's `self` if it is a method
+  Tile tile = {};               // Tiled
+  Pointer pointer = {};         // Pointing
+  BlockPointer block = {};      // Block
   const Function *callee = nullptr;
 
   bool isConstant() const { return kind == Bool || kind == Int || kind == Real; }

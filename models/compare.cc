@@ -3,9 +3,9 @@
 #include "models/compare.h"
 #include "compiler/kernel.h"
 #include "machines/machine.h"
+#include "mlir/IR/Verifier.h"
 #include "models/compile.h"
 #include "models/model_error.h"
-#include "mlir/IR/Verifier.h"
 #include <cmath>
 
 namespace dougong::models {
@@ -96,7 +96,7 @@ void measure(OperatorDifference &line, const std::vector<uint8_t> &npu, const st
   for (size_t i = 0; i < count; ++i)
     largest = std::max(largest, std::fabs(double(expected[i])));
   line.largest = std::max(line.largest, largest);
-  int mantissa = stored == ElementType::F16 ? 11 : stored == ElementType::BF16 ? 8 : 11;  // f32 results come from f16 operands
+  int mantissa = stored == ElementType::F16 ? 11 : stored == ElementType::BF16 ? 8 : 11; // f32 results come from f16 operands
   for (size_t i = 0; i < count; ++i) {
     if (std::isnan(got[i]) && std::isnan(expected[i]))
       continue;
@@ -164,9 +164,10 @@ llvm::Expected<OperatorDifference> compare_step(const Executor &executor, size_t
   return line;
 }
 
-}  // namespace
+} // namespace
 
-llvm::Expected<std::vector<OperatorDifference>> compare_operators(const std::string &path, const std::string &machine_name, const std::map<std::string, Tensor> &inputs,
+llvm::Expected<std::vector<OperatorDifference>> compare_operators(const std::string &path, const std::string &machine_name,
+                                                                  const std::map<std::string, Tensor> &inputs,
                                                                   const std::function<void(const std::string &)> &progress) try {
   Machine machine = Machine::load(machine_name);
   Model model = Model::load(path);
@@ -225,4 +226,4 @@ llvm::Expected<std::vector<OperatorDifference>> compare_operators(const std::str
   return fail(Status::Invalid, "{}", error.what());
 }
 
-}  // namespace dougong::models
+} // namespace dougong::models

@@ -9,10 +9,10 @@
 namespace dougong::models {
 
 struct OperatorDifference {
-  std::string name;                 // as reports call it
+  std::string name; // as reports call it
   std::vector<std::string> nodes;
-  double largest = 0;               // |value| of the f32 result
-  double difference = 0;            // |NPU - f32|, the worst element's
+  double largest = 0;    // |value| of the f32 result
+  double difference = 0; // |NPU - f32|, the worst element's
   // The worst element's difference in units of half the spacing of its type at max(|value|, largest / 256): 1 is what one
   // correct rounding may cost; inner values that are stored in that type cost more. 0 for results that are equal.
   double roundings = 0;
@@ -20,7 +20,8 @@ struct OperatorDifference {
 };
 
 // Every step that runs on the NPU, in order. `inputs` as for Session::run.
-llvm::Expected<std::vector<OperatorDifference>> compare_operators(const std::string &model, const std::string &machine, const std::map<std::string, Tensor> &inputs,
+llvm::Expected<std::vector<OperatorDifference>> compare_operators(const std::string &model, const std::string &machine,
+                                                                  const std::map<std::string, Tensor> &inputs,
                                                                   const std::function<void(const std::string &)> &progress);
 
-}  // namespace dougong::models
+} // namespace dougong::models

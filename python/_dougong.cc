@@ -11,7 +11,8 @@ using namespace dougong;
 namespace {
 
 // numpy's name for an element type; bfloat16, which numpy lacks, travels as uint16 and is turned in __init__.py.
-constexpr const char *dtypes[] = {"float16", "uint16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"};
+constexpr const char *dtypes[] = {"float16", "uint16", "float32", "float64", "int8",   "int16", "int32",
+                                  "int64",   "uint8",  "uint16",  "uint32",  "uint64", "bool"};
 constexpr const char *names[] = {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"};
 
 dg_element_type type_of(const std::string &name) {
@@ -71,7 +72,7 @@ std::function<void(const char *)> with_lock(py::object callable) {
   };
 }
 
-}  // namespace
+} // namespace
 
 PYBIND11_MODULE(_dougong, m) {
   m.attr("version") = dg_version();
@@ -89,8 +90,8 @@ PYBIND11_MODULE(_dougong, m) {
   });
 
   py::class_<Session>(m, "Session")
-      .def(py::init([](const std::string &path, const std::string &device, const std::string &machine, bool timing, int cores, int threads, bool cache,
-                       py::object progress) {
+      .def(py::init([](const std::string &path, const std::string &device, const std::string &machine, bool timing, int cores, int threads,
+                       bool cache, py::object progress) {
         SessionOptions options{device, machine, timing, cores, threads, cache, with_lock(std::move(progress))};
         py::gil_scoped_release unlocked;
         return std::make_unique<Session>(path, std::move(options));
@@ -98,52 +99,61 @@ PYBIND11_MODULE(_dougong, m) {
       .def("inputs", [](const Session &session) { return described(session.inputs()); })
       .def("outputs", [](const Session &session) { return described(session.outputs()); })
       .def("property", &Session::property)
-      .def("prepare", [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes) {
-        py::gil_scoped_release unlocked;
-        session.prepare(shapes);
-      })
-      .def("run", [](Session &session, const std::map<std::string, std::pair<std::string, py::array>> &inputs) {
-        Tensors tensors = tensors_of(inputs), results;
-        {
-          py::gil_scoped_release unlocked;
-          results = session.run(tensors);
-        }
-        return arrays_of(results);
-      })
-      .def("explain", [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes, const std::string &format) {
-        py::gil_scoped_release unlocked;
-        return session.explain(shapes, format.c_str());
-      })
+      .def("prepare",
+           [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes) {
+             py::gil_scoped_release unlocked;
+             session.prepare(shapes);
+           })
+      .def("run",
+           [](Session &session, const std::map<std::string, std::pair<std::string, py::array>> &inputs) {
+             Tensors tensors = tensors_of(inputs), results;
+             {
+               py::gil_scoped_release unlocked;
+               results = session.run(tensors);
+             }
+             return arrays_of(results);
+           })
+      .def("explain",
+           [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes, const std::string &format) {
+             py::gil_scoped_release unlocked;
+             return session.explain(shapes, format.c_str());
+           })
       .def("report", [](const Session &session, const std::string &format) { return session.report(format.c_str()); })
       .def("save", &Session::save, py::call_guard<py::gil_scoped_release>());
 
   py::class_<Device>(m, "Device")
       .def(py::init<const std::string &>())
-      .def("properties", [](const Device &device) {
-        dg_device_properties p = device.properties();
-        return py::dict(py::arg("kind") = p.kind, py::arg("machine") = p.machine, py::arg("cores") = p.cores, py::arg("memory_bytes") = p.memory_bytes);
-      })
+      .def("properties",
+           [](const Device &device) {
+             dg_device_properties p = device.properties();
+             return py::dict(py::arg("kind") = p.kind, py::arg("machine") = p.machine, py::arg("cores") = p.cores,
+                             py::arg("memory_bytes") = p.memory_bytes);
+           })
       .def("allocate", &Device::allocate)
       .def("free", &Device::free)
-      .def("copy_in", [](Device &device, uint64_t address, const py::array &array) {
-        if (!(array.flags() & py::array::c_style))
-          throw Error(DG_INVALID, "copy_in takes a C-contiguous array");
-        device.copy_in(address, array.data(), uint64_t(array.nbytes()));
-      })
-      .def("copy_out", [](Device &device, uint64_t address, py::array array) {
-        if (!(array.flags() & py::array::c_style))
-          throw Error(DG_INVALID, "copy_out takes a C-contiguous array");
-        device.copy_out(array.mutable_data(), address, uint64_t(array.nbytes()));
-      })
+      .def("copy_in",
+           [](Device &device, uint64_t address, const py::array &array) {
+             if (!(array.flags() & py::array::c_style))
+               throw Error(DG_INVALID, "copy_in takes a C-contiguous array");
+             device.copy_in(address, array.data(), uint64_t(array.nbytes()));
+           })
+      .def("copy_out",
+           [](Device &device, uint64_t address, py::array array) {
+             if (!(array.flags() & py::array::c_style))
+               throw Error(DG_INVALID, "copy_out takes a C-contiguous array");
+             device.copy_out(array.mutable_data(), address, uint64_t(array.nbytes()));
+           })
       .def("load", [](Device &device, const py::bytes &image) { return device.load(image); })
-      .def("build", [](const Device &device, const std::string &file_name, const std::string &text, const std::string &function, const std::string &signature) {
-        Device::BuiltKernel built;
-        {
-          py::gil_scoped_release unlocked;
-          built = device.build(file_name, text, function, signature);
-        }
-        return py::make_tuple(py::bytes(built.image), built.arguments);
-      })
+      .def("build",
+           [](const Device &device, const std::string &file_name, const std::string &text, const std::string &function,
+              const std::string &signature) {
+             Device::BuiltKernel built;
+             {
+               py::gil_scoped_release unlocked;
+               built = device.build(file_name, text, function, signature);
+             }
+             return py::make_tuple(py::bytes(built.image), built.arguments);
+           })
       .def("unload", &Device::unload)
       .def("kernel", &Device::kernel)
       .def("launch", &Device::launch, py::call_guard<py::gil_scoped_release>())

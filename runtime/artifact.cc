@@ -63,13 +63,25 @@ json to_json(const Specialisation &s, const std::vector<uint64_t> &image_offsets
     images.back()["target"] = target_names[unsigned(s.images[i].target)];
   }
   for (const auto &k : s.kernels)
-    kernels.push_back({{"name", k.name}, {"image", k.image}, {"grid", k.grid}, {"arguments", k.arguments}, {"tensor_macs", k.tensor_macs},
-                       {"vector_macs", k.vector_macs}, {"vector_elements", k.vector_elements}, {"compulsory_bytes", k.compulsory_bytes}, {"tile", k.tile},
+    kernels.push_back({{"name", k.name},
+                       {"image", k.image},
+                       {"grid", k.grid},
+                       {"arguments", k.arguments},
+                       {"tensor_macs", k.tensor_macs},
+                       {"vector_macs", k.vector_macs},
+                       {"vector_elements", k.vector_elements},
+                       {"compulsory_bytes", k.compulsory_bytes},
+                       {"tile", k.tile},
                        {"local_bytes", k.local_bytes}});
   for (const auto &b : s.buffers)
-    buffers.push_back({{"region", region_names[unsigned(b.region)]}, {"offset", b.offset}, {"bytes", b.bytes}, {"type", name(b.type)}, {"shape", b.shape}});
+    buffers.push_back({{"region", region_names[unsigned(b.region)]},
+                       {"offset", b.offset},
+                       {"bytes", b.bytes},
+                       {"type", name(b.type)},
+                       {"shape", b.shape}});
   for (const auto &step : s.steps)
-    steps.push_back({{"kernel", step.kernel}, {"buffers", step.buffers}, {"name", step.name}, {"nodes", step.nodes}, {"reason", step.reason}});
+    steps.push_back(
+        {{"kernel", step.kernel}, {"buffers", step.buffers}, {"name", step.name}, {"nodes", step.nodes}, {"reason", step.reason}});
   return out;
 }
 
@@ -102,14 +114,14 @@ Specialisation specialisation_of(const json &in, std::span<const uint8_t> file) 
     s.images.push_back({Target(index_of(image.at("target"), target_names)), std::string(bytes.begin(), bytes.end())});
   }
   for (const json &k : in.at("kernels"))
-    s.kernels.push_back({k.at("name"), k.at("image"), k.at("grid"), k.at("arguments"), k.at("tensor_macs"), k.at("vector_macs"), k.at("vector_elements"),
-                         k.at("compulsory_bytes"), k.at("tile"), k.at("local_bytes")});
+    s.kernels.push_back({k.at("name"), k.at("image"), k.at("grid"), k.at("arguments"), k.at("tensor_macs"), k.at("vector_macs"),
+                         k.at("vector_elements"), k.at("compulsory_bytes"), k.at("tile"), k.at("local_bytes")});
   for (const json &b : in.at("buffers"))
-    s.buffers.push_back({Specialisation::Buffer::Region(index_of(b.at("region"), region_names)), b.at("offset"), b.at("bytes"), type_of(b.at("type")),
-                         b.at("shape").get<std::vector<int64_t>>()});
+    s.buffers.push_back({Specialisation::Buffer::Region(index_of(b.at("region"), region_names)), b.at("offset"), b.at("bytes"),
+                         type_of(b.at("type")), b.at("shape").get<std::vector<int64_t>>()});
   for (const json &step : in.at("steps"))
-    s.steps.push_back({step.at("kernel"), step.at("buffers").get<std::vector<uint32_t>>(), step.at("name"), step.at("nodes").get<std::vector<std::string>>(),
-                       step.at("reason")});
+    s.steps.push_back({step.at("kernel"), step.at("buffers").get<std::vector<uint32_t>>(), step.at("name"),
+                       step.at("nodes").get<std::vector<std::string>>(), step.at("reason")});
   return s;
 }
 
@@ -124,8 +136,9 @@ std::optional<uint64_t> tensor_bytes(ElementType type, const std::vector<int64_t
 
 // A file being written under another name, until `commit`.
 class NewFile {
- public:
-  explicit NewFile(const std::string &path) : path(path), temporary(fmt::format("{}.{}.part", path, getpid())), file(std::fopen(temporary.c_str(), "wb")) {}
+public:
+  explicit NewFile(const std::string &path)
+      : path(path), temporary(fmt::format("{}.{}.part", path, getpid())), file(std::fopen(temporary.c_str(), "wb")) {}
   ~NewFile() {
     if (file)
       std::fclose(file);
@@ -145,17 +158,17 @@ class NewFile {
     return committed = good && std::rename(temporary.c_str(), path.c_str()) == 0;
   }
 
- private:
+private:
   std::string path, temporary;
   FILE *file;
   uint64_t at = 0;
   bool good = true, committed = false;
 };
 
-}  // namespace
+} // namespace
 
 uint64_t Artifact::add_constant(std::span<const uint8_t> bytes) {
-  if (file) {  // loaded: take the constants over before they grow
+  if (file) { // loaded: take the constants over before they grow
     own_constants.assign(mapped_constants.begin(), mapped_constants.end());
     mapped_constants = {};
     file.reset();
@@ -218,12 +231,15 @@ llvm::Expected<Artifact> Artifact::load(const std::string &path) {
     return fail(Status::Invalid, "{}: not a Dougong artifact; `dougong compile MODEL.onnx -o {}` makes one", path, path);
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != version)
-    return fail(Status::Invalid, "{}: an artifact of version {}, this program reads version {}; compile the model again", path, header.version, version);
+    return fail(Status::Invalid, "{}: an artifact of version {}, this program reads version {}; compile the model again", path,
+                header.version, version);
   if (header.file_bytes != bytes.size())
-    return fail(Status::Invalid, "{}: truncated or damaged: it has {} bytes and says it has {}; compile the model again", path, bytes.size(), header.file_bytes);
+    return fail(Status::Invalid, "{}: truncated or damaged: it has {} bytes and says it has {}; compile the model again", path,
+                bytes.size(), header.file_bytes);
   if (header.description_offset > bytes.size() || header.description_bytes > bytes.size() - header.description_offset ||
       hash(bytes.subspan(header.description_offset, header.description_bytes)) != header.description_hash)
-    return fail(Status::Invalid, "{}: damaged: its description does not have the hash that the header gives; compile the model again", path);
+    return fail(Status::Invalid, "{}: damaged: its description does not have the hash that the header gives; compile the model again",
+                path);
   Artifact artifact;
   try {
     json description = json::from_cbor(bytes.subspan(header.description_offset, header.description_bytes));
@@ -264,14 +280,15 @@ llvm::Error Artifact::validate(std::string_view where) const {
       uint64_t offset = port ? 0 : b.offset;
       auto needed = tensor_bytes(b.type, b.shape);
       if (!needed || *needed > b.bytes || offset > room || b.bytes > room - offset || offset % constant_alignment)
-        return wrong(fmt::format("buffer {} ({} bytes at {} for {} {}) does not fit the {}", i, b.bytes, offset, shape_text(b.shape), name(b.type),
-                                 region_names[unsigned(b.region)]));
+        return wrong(fmt::format("buffer {} ({} bytes at {} for {} {}) does not fit the {}", i, b.bytes, offset, shape_text(b.shape),
+                                 name(b.type), region_names[unsigned(b.region)]));
     }
     for (const auto &step : s.steps) {
       if (step.kernel >= s.kernels.size())
         return wrong(fmt::format("step '{}' runs kernel {} of {}", step.name, step.kernel, s.kernels.size()));
       if (step.buffers.size() != s.kernels[step.kernel].arguments)
-        return wrong(fmt::format("step '{}' passes {} buffers to a kernel of {} arguments", step.name, step.buffers.size(), s.kernels[step.kernel].arguments));
+        return wrong(fmt::format("step '{}' passes {} buffers to a kernel of {} arguments", step.name, step.buffers.size(),
+                                 s.kernels[step.kernel].arguments));
       for (uint32_t buffer : step.buffers)
         if (buffer >= s.buffers.size())
           return wrong(fmt::format("step '{}' names buffer {} of {}", step.name, buffer, s.buffers.size()));
@@ -280,4 +297,4 @@ llvm::Error Artifact::validate(std::string_view where) const {
   return llvm::Error::success();
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -1,9 +1,9 @@
 // The host CPU as a device: object files loaded through ORC, programs shared out over a pool of threads.
+#include "isa/machine_layout.h"
 #include "runtime/devices.h"
 #include "runtime/handle_table.h"
 #include "runtime/host_memory.h"
 #include "runtime/thread_pool.h"
-#include "isa/machine_layout.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -28,14 +28,15 @@ void run_range(void *context, uint64_t first, uint64_t last) {
 }
 
 class CpuDevice : public Device {
- public:
+public:
   CpuDevice(std::unique_ptr<HostMemory> host, std::unique_ptr<llvm::orc::LLJIT> jit, unsigned threads)
       : host(std::move(host)), jit(std::move(jit)), pool(threads) {
     this->jit->getExecutionSession().setErrorReporter([this](llvm::Error error) { complaint += llvm::toString(std::move(error)) + "\n"; });
   }
 
   DeviceInfo info() const override {
-    return {"cpu", fmt::format("this host's CPU, {} thread{}", pool.threads(), pool.threads() == 1 ? "" : "s"), "", pool.threads(), host->memory.capacity()};
+    return {"cpu", fmt::format("this host's CPU, {} thread{}", pool.threads(), pool.threads() == 1 ? "" : "s"), "", pool.threads(),
+            host->memory.capacity()};
   }
 
   llvm::Expected<uint64_t> allocate(uint64_t bytes) override { return host->memory.allocate(bytes); }
@@ -49,13 +50,14 @@ class CpuDevice : public Device {
     if (!object)
       return fail(Status::Invalid, "cpu: the image is not an object file: {}", llvm::toString(object.takeError()));
     if (!(*object)->isRelocatableObject() || (*object)->getArch() != jit->getTargetTriple().getArch())
-      return fail(Status::Invalid, "cpu: the image is not a relocatable object file for {}, but {}", std::string(jit->getTargetTriple().getArchName()),
-                  std::string((*object)->getFileFormatName()));
+      return fail(Status::Invalid, "cpu: the image is not a relocatable object file for {}, but {}",
+                  std::string(jit->getTargetTriple().getArchName()), std::string((*object)->getFileFormatName()));
     std::lock_guard lock(launching);
     auto library = jit->createJITDylib(fmt::format("module{}", ++loaded));
     if (!library)
       return library.takeError();
-    if (llvm::Error error = jit->addObjectFile(*library, llvm::MemoryBuffer::getMemBufferCopy(bytes.getBuffer(), fmt::format("module{}", loaded))))
+    if (llvm::Error error =
+            jit->addObjectFile(*library, llvm::MemoryBuffer::getMemBufferCopy(bytes.getBuffer(), fmt::format("module{}", loaded))))
       return fail(Status::Invalid, "cpu: the image could not be loaded: {}", llvm::toString(std::move(error)));
     return modules.add(&*library);
   }
@@ -79,8 +81,8 @@ class CpuDevice : public Device {
     complaint.clear();
     auto address = jit->lookup(**library, llvm::StringRef(name.data(), name.size()));
     if (!address)
-      return fail(Status::Invalid, "cpu: kernel '{}' could not be linked: {}{}{}", name, llvm::toString(address.takeError()), complaint.empty() ? "" : "; ",
-                  complaint);
+      return fail(Status::Invalid, "cpu: kernel '{}' could not be linked: {}{}{}", name, llvm::toString(address.takeError()),
+                  complaint.empty() ? "" : "; ", complaint);
     return kernels.add(Kernel{*library, address->toPtr<KernelFunction>()});
   }
 
@@ -111,7 +113,7 @@ class CpuDevice : public Device {
     return total;
   }
 
- private:
+private:
   struct Kernel {
     llvm::orc::JITDylib *library;
     KernelFunction function;
@@ -121,15 +123,15 @@ class CpuDevice : public Device {
   ThreadPool pool;
   std::mutex launching;
   uint64_t loaded = 0;
-  std::string complaint;          // what ORC reports on the side
-  std::vector<uint64_t> block;    // the launch block being run
+  std::string complaint;       // what ORC reports on the side
+  std::vector<uint64_t> block; // the launch block being run
   HandleTable<ModuleHandle, llvm::orc::JITDylib *> modules;
   HandleTable<KernelHandle, Kernel> kernels;
   mutable std::mutex mutex;
   Statistics total;
 };
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::shared_ptr<Device>> open_cpu_device(unsigned threads) {
   llvm::InitializeNativeTarget();
@@ -145,4 +147,4 @@ llvm::Expected<std::shared_ptr<Device>> open_cpu_device(unsigned threads) {
   return std::make_shared<CpuDevice>(std::move(*host), std::move(*jit), threads);
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -59,7 +59,8 @@ llvm::Expected<uint64_t> program_count(const std::array<uint64_t, 3> &grid) {
   uint64_t count = 1;
   for (uint64_t extent : grid)
     if (extent > UINT32_MAX || __builtin_mul_overflow(count, extent, &count))
-      return fail(Status::Invalid, "launch: a grid of {}x{}x{} programs is too large; each extent is at most 2^32-1, and all together below 2^64", grid[0],
+      return fail(Status::Invalid,
+                  "launch: a grid of {}x{}x{} programs is too large; each extent is at most 2^32-1, and all together below 2^64", grid[0],
                   grid[1], grid[2]);
   return count;
 }
@@ -74,7 +75,7 @@ std::optional<int> whole_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
 }
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
   std::string_view kind = spec.substr(0, spec.find(':'));
@@ -95,7 +96,7 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     }
     while (!rest.empty()) {
-      if (rest.starts_with("trace=")) {  // the last one: a file's name may have commas
+      if (rest.starts_with("trace=")) { // the last one: a file's name may have commas
         options.trace = rest.substr(6);
         break;
       }
@@ -108,13 +109,16 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
       else if (auto cores = part.starts_with("cores=") ? whole_number(part.substr(6)) : std::nullopt)
         options.cores = *cores;
       else
-        return fail(Status::Invalid, "device '{}': '{}' is no option of an NPU; options are 'timing', 'check-races', 'cores=N' and 'trace=FILE'", spec, part);
+        return fail(Status::Invalid,
+                    "device '{}': '{}' is no option of an NPU; options are 'timing', 'check-races', 'cores=N' and 'trace=FILE'", spec,
+                    part);
     }
     if (!options.trace.empty() && !options.timing)
       return fail(Status::Invalid, "device '{}': a trace shows times, so it needs 'timing'", spec);
     return open_npu_device(options);
   }
-  return fail(Status::Invalid, "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,cores=N] and null", spec);
+  return fail(Status::Invalid, "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,cores=N] and null",
+              spec);
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -22,7 +22,7 @@ void zero(uint8_t *from, uint64_t bytes) {
   std::memset(reinterpret_cast<void *>(end), 0, reinterpret_cast<uintptr_t>(from) + bytes - end);
 }
 
-}  // namespace
+} // namespace
 
 DeviceMemory::DeviceMemory(uint8_t *host, uint64_t base, uint64_t bytes) : host(host), base(base), bytes(bytes / alignment * alignment) {
   if (this->bytes)
@@ -47,7 +47,8 @@ llvm::Expected<uint64_t> DeviceMemory::allocate(uint64_t asked) {
   uint64_t largest = 0, total = 0;
   for (auto [address, room] : holes)
     largest = std::max(largest, room), total += room;
-  return fail(Status::OutOfMemory, "device memory: {} bytes were asked for; {} of {} are free, the largest piece has {}", asked, total, bytes, largest);
+  return fail(Status::OutOfMemory, "device memory: {} bytes were asked for; {} of {} are free, the largest piece has {}", asked, total,
+              bytes, largest);
 }
 
 llvm::Error DeviceMemory::free(uint64_t address) {
@@ -83,7 +84,8 @@ llvm::Expected<uint8_t *> DeviceMemory::map(uint64_t address, uint64_t wanted) c
   if (address - start > allocation.asked || (address - start == allocation.asked && wanted && allocation.asked))
     return fail(Status::Invalid, "device memory: {:#x} is in no allocation", address);
   if (wanted > allocation.asked - (address - start))
-    return fail(Status::Invalid, "device memory: {} bytes at {:#x} go beyond their allocation of {} bytes at {:#x}", wanted, address, allocation.asked, start);
+    return fail(Status::Invalid, "device memory: {} bytes at {:#x} go beyond their allocation of {} bytes at {:#x}", wanted, address,
+                allocation.asked, start);
   return host + (address - base);
 }
 
@@ -101,4 +103,4 @@ uint64_t DeviceMemory::in_use() const {
   return total;
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -10,7 +10,7 @@
 namespace dougong {
 
 class DeviceMemory {
- public:
+public:
   static constexpr uint64_t alignment = 128;
 
   // `host` is where the host sees device address `base`; the range must read as zeros.
@@ -19,19 +19,19 @@ class DeviceMemory {
   llvm::Expected<uint64_t> allocate(uint64_t bytes);
   llvm::Error free(uint64_t address);
   llvm::Expected<uint8_t *> map(uint64_t address, uint64_t bytes) const;
-  uint64_t size_of(uint64_t address) const;  // of a live allocation that begins there, rounded up; else 0
+  uint64_t size_of(uint64_t address) const; // of a live allocation that begins there, rounded up; else 0
   uint64_t capacity() const { return bytes; }
   uint64_t in_use() const;
 
- private:
+private:
   uint8_t *const host;
   const uint64_t base, bytes;
   mutable std::mutex mutex;
   struct Allocation {
     uint64_t asked, held;
   };
-  std::map<uint64_t, Allocation> live;  // by address
-  std::map<uint64_t, uint64_t> holes;   // address → bytes; no two touch
+  std::map<uint64_t, Allocation> live; // by address
+  std::map<uint64_t, uint64_t> holes;  // address → bytes; no two touch
 };
 
-}  // namespace dougong
+} // namespace dougong

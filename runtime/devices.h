@@ -7,9 +7,9 @@ namespace dougong {
 struct NpuOptions {
   std::string machine = "phone";
   bool timing = false;
-  bool check_races = false;  // find accesses to on-chip memory that no wait orders: a launch with one fails
-  int cores = 0;  // 0: as many as the machine has
-  std::string trace;  // a file for a timeline of cores and engines (Perfetto reads it); needs timing
+  bool check_races = false; // find accesses to on-chip memory that no wait orders: a launch with one fails
+  int cores = 0;            // 0: as many as the machine has
+  std::string trace;        // a file for a timeline of cores and engines (Perfetto reads it); needs timing
 };
 
 llvm::Expected<std::shared_ptr<Device>> open_null_device();                  // accepts all, computes nothing
@@ -19,4 +19,4 @@ llvm::Expected<std::shared_ptr<Device>> open_npu_device(const NpuOptions &); // 
 // x * y * z, or an error if that is no sensible number.
 llvm::Expected<uint64_t> program_count(const std::array<uint64_t, 3> &grid);
 
-}  // namespace dougong
+} // namespace dougong

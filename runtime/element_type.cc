@@ -4,8 +4,6 @@
 
 namespace dougong {
 
-std::string shape_text(const std::vector<int64_t> &shape) {
-  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
-}
+std::string shape_text(const std::vector<int64_t> &shape) { return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")); }
 
-}  // namespace dougong
+} // namespace dougong

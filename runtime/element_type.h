@@ -17,7 +17,7 @@ struct ElementTypeInfo {
   ElementType type;
   std::string_view name;
   unsigned bytes;
-  std::string_view numpy;  // the kind and size that a .npy header gives; bfloat16 has none
+  std::string_view numpy; // the kind and size that a .npy header gives; bfloat16 has none
 };
 
 inline constexpr std::array<ElementTypeInfo, 13> element_types{{
@@ -56,4 +56,4 @@ inline int64_t element_count(const std::vector<int64_t> &shape) {
 // "1x3x640x640"; "scalar" for rank 0.
 std::string shape_text(const std::vector<int64_t> &shape);
 
-}  // namespace dougong
+} // namespace dougong

@@ -30,11 +30,11 @@ llvm::Error check_host(const Artifact &artifact) {
   std::set_difference(needed.begin(), needed.end(), here.begin(), here.end(), std::back_inserter(missing));
   if (missing.empty())
     return llvm::Error::success();
-  return fail(Status::Unsupported, "'{}' was compiled for a CPU with {}{}, which this one lacks; compile the model on this computer", artifact.model,
-              missing.front(), missing.size() > 1 ? fmt::format(" and {} more features", missing.size() - 1) : "");
+  return fail(Status::Unsupported, "'{}' was compiled for a CPU with {}{}, which this one lacks; compile the model on this computer",
+              artifact.model, missing.front(), missing.size() > 1 ? fmt::format(" and {} more features", missing.size() - 1) : "");
 }
 
-}  // namespace
+} // namespace
 
 struct Executor::State {
   std::shared_ptr<const Artifact> artifact;
@@ -42,7 +42,7 @@ struct Executor::State {
   std::shared_ptr<Device> npu, cpu;
   Device *memory = nullptr;
   std::vector<uint64_t> allocations;
-  std::vector<uint64_t> inputs, outputs;  // addresses
+  std::vector<uint64_t> inputs, outputs; // addresses
   uint64_t arena = 0, constants = 0;
   std::vector<std::pair<Device *, ModuleHandle>> modules;
   std::vector<LaunchableStep> steps;
@@ -93,10 +93,14 @@ struct Executor::State {
 
   uint64_t address_of(const Specialisation::Buffer &buffer) const {
     switch (buffer.region) {
-    case Region::Arena: return arena + buffer.offset;
-    case Region::Constant: return constants + buffer.offset;
-    case Region::Input: return inputs[buffer.offset];
-    case Region::Output: return outputs[buffer.offset];
+    case Region::Arena:
+      return arena + buffer.offset;
+    case Region::Constant:
+      return constants + buffer.offset;
+    case Region::Input:
+      return inputs[buffer.offset];
+    case Region::Output:
+      return outputs[buffer.offset];
     }
     return 0;
   }
@@ -127,7 +131,7 @@ struct Executor::State {
       for (uint32_t index : step.buffers) {
         const auto &buffer = program->buffers[index];
         uint64_t address = address_of(buffer);
-        if (launchable.device != memory) {  // a kernel on the CPU works in the NPU's memory
+        if (launchable.device != memory) { // a kernel on the CPU works in the NPU's memory
           auto host = memory->map(address, buffer.bytes);
           if (!host)
             return host.takeError();
@@ -141,10 +145,11 @@ struct Executor::State {
   }
 };
 
-llvm::Expected<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Artifact> artifact, size_t specialisation, std::shared_ptr<Device> npu,
-                                                           std::shared_ptr<Device> cpu) {
+llvm::Expected<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Artifact> artifact, size_t specialisation,
+                                                           std::shared_ptr<Device> npu, std::shared_ptr<Device> cpu) {
   if (specialisation >= artifact->specialisations.size())
-    return fail(Status::Invalid, "'{}' has {} specialisations, there is no number {}", artifact->model, artifact->specialisations.size(), specialisation);
+    return fail(Status::Invalid, "'{}' has {} specialisations, there is no number {}", artifact->model, artifact->specialisations.size(),
+                specialisation);
   auto state = std::make_unique<State>();
   state->program = &artifact->specialisations[specialisation];
   bool wants_npu = false, wants_cpu = false;
@@ -153,8 +158,9 @@ llvm::Expected<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const
   if (wants_npu && !npu)
     return fail(Status::Invalid, "'{}' was compiled for the NPU '{}': it cannot run without one", artifact->model, artifact->machine);
   if (wants_npu && npu->machine() && npu->info().machine != artifact->machine)
-    return fail(Status::Invalid, "'{}' was compiled for the machine '{}', the device is a '{}'; compile it for that, or run it with --machine {}", artifact->model,
-                artifact->machine, npu->info().machine, artifact->machine);
+    return fail(Status::Invalid,
+                "'{}' was compiled for the machine '{}', the device is a '{}'; compile it for that, or run it with --machine {}",
+                artifact->model, artifact->machine, npu->info().machine, artifact->machine);
   if (wants_cpu)
     if (llvm::Error error = check_host(*artifact))
       return error;
@@ -193,8 +199,8 @@ llvm::Expected<std::vector<Tensor>> Executor::run(std::span<const Tensor> inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto &port = program.inputs[i];
     if (inputs[i].type != port.type || inputs[i].shape != port.shape || inputs[i].bytes.size() != port.bytes())
-      return fail(Status::Invalid, "input '{}' takes {} {}, not {} {}", port.name, shape_text(port.shape), name(port.type), shape_text(inputs[i].shape),
-                  name(inputs[i].type));
+      return fail(Status::Invalid, "input '{}' takes {} {}, not {} {}", port.name, shape_text(port.shape), name(port.type),
+                  shape_text(inputs[i].shape), name(inputs[i].type));
     if (llvm::Error error = state->memory->copy_in(state->inputs[i], inputs[i].bytes.data(), inputs[i].bytes.size()))
       return error;
   }
@@ -228,4 +234,4 @@ llvm::Expected<std::vector<Tensor>> Executor::run(std::span<const Tensor> inputs
   return outputs;
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -10,7 +10,9 @@ static uint64_t macs_of(const Specialisation::Kernel &kernel) { return kernel.te
 
 std::string explain_text(const Specialisation &program) {
   std::string out;
-  auto print = [&]<typename... T>(fmt::format_string<T...> format, T &&...values) { fmt::format_to(std::back_inserter(out), format, std::forward<T>(values)...); };
+  auto print = [&]<typename... T>(fmt::format_string<T...> format, T &&...values) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<T>(values)...);
+  };
   uint64_t macs[2] = {}, all = 0;
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const auto &step = program.steps[i];
@@ -22,14 +24,14 @@ std::string explain_text(const Specialisation &program) {
     print("         does {}\n", fmt::join(step.nodes, " + "));
     if (!step.reason.empty())
       print("         on the CPU because {}\n", step.reason);
-    print("         {} MACs ({} tensor, {} vector), {} elementwise, {} compulsory bytes, {} programs{}{}\n", macs_of(kernel), kernel.tensor_macs,
-               kernel.vector_macs, kernel.vector_elements, kernel.compulsory_bytes, kernel.grid[0] * kernel.grid[1] * kernel.grid[2],
-               kernel.tile.empty() ? "" : ", tile ", kernel.tile);
+    print("         {} MACs ({} tensor, {} vector), {} elementwise, {} compulsory bytes, {} programs{}{}\n", macs_of(kernel),
+          kernel.tensor_macs, kernel.vector_macs, kernel.vector_elements, kernel.compulsory_bytes,
+          kernel.grid[0] * kernel.grid[1] * kernel.grid[2], kernel.tile.empty() ? "" : ", tile ", kernel.tile);
     for (auto &[what, bytes] : kernel.local_bytes)
       print("         on chip {:>8} bytes  {}\n", bytes, what);
   }
-  print("{} fused operators; {} MACs, {:.2f}% on the NPU; arena {:.1f} MB\n", program.steps.size(), all, all ? 100. * double(macs[1]) / double(all) : 0.,
-             double(program.arena_bytes) / 1e6);
+  print("{} fused operators; {} MACs, {:.2f}% on the NPU; arena {:.1f} MB\n", program.steps.size(), all,
+        all ? 100. * double(macs[1]) / double(all) : 0., double(program.arena_bytes) / 1e6);
   return out;
 }
 
@@ -37,11 +39,19 @@ nlohmann::json explain_json(const Specialisation &program) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto &step : program.steps) {
     const auto &kernel = program.kernels[step.kernel];
-    list.push_back({{"name", step.name}, {"nodes", step.nodes}, {"device", program.target(step) == Target::Npu ? "npu" : "cpu"}, {"reason", step.reason},
-                    {"tile", kernel.tile}, {"tensor_macs", kernel.tensor_macs}, {"vector_macs", kernel.vector_macs}, {"vector_elements", kernel.vector_elements},
-                    {"compulsory_bytes", kernel.compulsory_bytes}, {"grid", kernel.grid}, {"local_bytes", kernel.local_bytes}});
+    list.push_back({{"name", step.name},
+                    {"nodes", step.nodes},
+                    {"device", program.target(step) == Target::Npu ? "npu" : "cpu"},
+                    {"reason", step.reason},
+                    {"tile", kernel.tile},
+                    {"tensor_macs", kernel.tensor_macs},
+                    {"vector_macs", kernel.vector_macs},
+                    {"vector_elements", kernel.vector_elements},
+                    {"compulsory_bytes", kernel.compulsory_bytes},
+                    {"grid", kernel.grid},
+                    {"local_bytes", kernel.local_bytes}});
   }
   return {{"operators", list}, {"arena_bytes", program.arena_bytes}};
 }
 
-}  // namespace dougong
+} // namespace dougong

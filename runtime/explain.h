@@ -8,4 +8,4 @@ namespace dougong {
 std::string explain_text(const Specialisation &program);
 nlohmann::json explain_json(const Specialisation &program);
 
-}  // namespace dougong
+} // namespace dougong

@@ -8,7 +8,7 @@
 namespace dougong {
 
 template <typename Handle, typename Object> class HandleTable {
- public:
+public:
   Handle add(Object object) {
     std::lock_guard lock(mutex);
     objects.emplace(++last, std::move(object));
@@ -29,10 +29,10 @@ template <typename Handle, typename Object> class HandleTable {
     std::erase_if(objects, [&](const auto &entry) { return predicate(entry.second); });
   }
 
- private:
+private:
   std::mutex mutex;
   uint64_t last = 0;
   std::map<uint64_t, Object> objects;
 };
 
-}  // namespace dougong
+} // namespace dougong

@@ -17,4 +17,4 @@ std::string host_features() {
   return llvm::Triple(llvm::sys::getProcessTriple()).getArchName().str() + ": " + fmt::format("{}", fmt::join(names, " "));
 }
 
-}  // namespace dougong
+} // namespace dougong

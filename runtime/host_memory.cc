@@ -19,4 +19,4 @@ HostMemory::~HostMemory() { munmap(start, bytes); }
 
 uint64_t physical_memory_bytes() { return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)); }
 
-}  // namespace dougong
+} // namespace dougong

@@ -6,12 +6,12 @@
 namespace dougong {
 
 class HostMemory {
- public:
+public:
   static llvm::Expected<std::unique_ptr<HostMemory>> reserve(uint64_t bytes);
   ~HostMemory();
   DeviceMemory memory;
 
- private:
+private:
   HostMemory(uint8_t *start, uint64_t bytes) : memory(start, reinterpret_cast<uint64_t>(start), bytes), start(start), bytes(bytes) {}
   uint8_t *start;
   uint64_t bytes;
@@ -19,4 +19,4 @@ class HostMemory {
 
 uint64_t physical_memory_bytes();
 
-}  // namespace dougong
+} // namespace dougong

@@ -36,8 +36,9 @@ Statistics converted(const sim::Statistics &from, bool timed) {
     to.tensor_int_macs += core.int_macs;
     acc_read += core.acc_read, acc_written += core.acc_written;
   }
-  to.bytes = {{"lm read", lm_read},        {"lm written", lm_written},        {"acc read", acc_read},   {"acc written", acc_written},
-              {"dram read", from.dram_read}, {"dram written", from.dram_written}, {"dma read", from.dma_read}, {"dma written", from.dma_written}};
+  to.bytes = {{"lm read", lm_read},         {"lm written", lm_written},       {"acc read", acc_read},
+              {"acc written", acc_written}, {"dram read", from.dram_read},    {"dram written", from.dram_written},
+              {"dma read", from.dma_read},  {"dma written", from.dma_written}};
   if (!timed)
     return to;
   to.bytes["l2 read"] = from.l2_read;
@@ -66,10 +67,9 @@ Statistics converted(const sim::Statistics &from, bool timed) {
 }
 
 class NpuDevice : public Device {
- public:
+public:
   NpuDevice(const Machine &machine, const NpuOptions &options)
-      : model(machine, model_options(options)), memory(model.dram(), DG_DRAM_BASE, model.dram_bytes()),
-        timing(options.timing) {
+      : model(machine, model_options(options)), memory(model.dram(), DG_DRAM_BASE, model.dram_bytes()), timing(options.timing) {
     block = llvm::cantFail(memory.allocate(launch_block_slots * 8));
     model.map(block, launch_block_slots * 8, "launch block");
   }
@@ -77,10 +77,9 @@ class NpuDevice : public Device {
   DeviceInfo info() const override {
     const Machine &m = model.machine();
     return {"npu",
-            fmt::format("model of '{}', {}: {} cores x {:.1f} GHz", m.name, timing ? "timing" : "functional", model.cores(), m.device.clock_ghz),
-            m.name,
-            unsigned(model.cores()),
-            memory.capacity()};
+            fmt::format("model of '{}', {}: {} cores x {:.1f} GHz", m.name, timing ? "timing" : "functional", model.cores(),
+                        m.device.clock_ghz),
+            m.name, unsigned(model.cores()), memory.capacity()};
   }
   const Machine *machine() const override { return &model.machine(); }
 
@@ -99,7 +98,8 @@ class NpuDevice : public Device {
     for (auto &[id, image] : images)
       ours |= image.address == address;
     if (ours)
-      return fail(Status::Invalid, "device memory: no allocation begins at {:#x}; free takes the address that allocate gave, once", address);
+      return fail(Status::Invalid, "device memory: no allocation begins at {:#x}; free takes the address that allocate gave, once",
+                  address);
     if (llvm::Error error = memory.free(address))
       return error;
     if (mapped.erase(address))
@@ -182,7 +182,7 @@ class NpuDevice : public Device {
     return total;
   }
 
- private:
+private:
   struct LoadedImage {
     uint64_t address;
     const sim::Image *image;
@@ -195,9 +195,9 @@ class NpuDevice : public Device {
   sim::DeviceModel model;
   DeviceMemory memory;
   bool timing;
-  uint64_t block = 0;             // where launch blocks are put
-  std::mutex launching;           // the model is not thread-safe
-  std::set<uint64_t> mapped;      // allocations that kernels may touch
+  uint64_t block = 0;        // where launch blocks are put
+  std::mutex launching;      // the model is not thread-safe
+  std::set<uint64_t> mapped; // allocations that kernels may touch
   uint64_t loaded = 0;
   std::map<uint64_t, LoadedImage> images;
   HandleTable<KernelHandle, Kernel> kernels;
@@ -205,7 +205,7 @@ class NpuDevice : public Device {
   Statistics total;
 };
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::shared_ptr<Device>> open_npu_device(const NpuOptions &options) {
   try {
@@ -218,4 +218,4 @@ llvm::Expected<std::shared_ptr<Device>> open_npu_device(const NpuOptions &option
   }
 }
 
-}  // namespace dougong
+} // namespace dougong

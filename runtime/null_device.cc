@@ -8,7 +8,7 @@ namespace dougong {
 namespace {
 
 class NullDevice : public Device {
- public:
+public:
   explicit NullDevice(std::unique_ptr<HostMemory> host) : host(std::move(host)) {}
 
   DeviceInfo info() const override { return {"null", "accepts all, computes nothing", "", 0, host->memory.capacity()}; }
@@ -55,7 +55,7 @@ class NullDevice : public Device {
     return total;
   }
 
- private:
+private:
   std::unique_ptr<HostMemory> host;
   HandleTable<ModuleHandle, std::string> modules;
   HandleTable<KernelHandle, ModuleHandle> kernels;
@@ -63,7 +63,7 @@ class NullDevice : public Device {
   Statistics total;
 };
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::shared_ptr<Device>> open_null_device() {
   auto host = HostMemory::reserve(physical_memory_bytes());
@@ -72,4 +72,4 @@ llvm::Expected<std::shared_ptr<Device>> open_null_device() {
   return std::make_shared<NullDevice>(std::move(*host));
 }
 
-}  // namespace dougong
+} // namespace dougong

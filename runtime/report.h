@@ -11,7 +11,7 @@ namespace dougong {
 
 struct Machine;
 
-enum class Roof : uint8_t { TensorPeak, VectorPeak, Dram, L2, Host };  // Host: it ran on the CPU
+enum class Roof : uint8_t { TensorPeak, VectorPeak, Dram, L2, Host }; // Host: it ran on the CPU
 std::string_view name(Roof roof);
 
 nlohmann::json to_json(const Statistics &statistics);
@@ -20,30 +20,31 @@ struct StepReport {
   std::string name;
   std::vector<std::string> nodes;
   Target target = Target::Npu;
-  std::string reason;              // why on the CPU
+  std::string reason; // why on the CPU
   std::string tile;
-  uint64_t macs = 0;               // of the algorithm
+  uint64_t macs = 0; // of the algorithm
   uint64_t compulsory_bytes = 0;
-  double seconds = 0;              // on the NPU by its clock (timing mode), else by the host's
+  double seconds = 0; // on the NPU by its clock (timing mode), else by the host's
   Roof roof = Roof::Host;
-  double bound_seconds = 0;        // 0 where there is no roof (CPU, functional mode)
+  double bound_seconds = 0; // 0 where there is no roof (CPU, functional mode)
   Statistics statistics;
 };
 
 struct RunReport {
   std::string model, device;
   bool timed = false;
-  double seconds = 0;              // latency: the NPU's time in timing mode plus the CPU's by the host's clock
-  double bound_seconds = 0;        // sum of the NPU steps' bounds
+  double seconds = 0;       // latency: the NPU's time in timing mode plus the CPU's by the host's clock
+  double bound_seconds = 0; // sum of the NPU steps' bounds
   double npu_seconds = 0, cpu_seconds = 0;
-  uint64_t npu_macs = 0, cpu_macs = 0;  // of the algorithm, by where they ran
-  Statistics npu;                  // sum over the NPU's steps
-  std::vector<StepReport> steps;   // in the order they ran
+  uint64_t npu_macs = 0, cpu_macs = 0; // of the algorithm, by where they ran
+  Statistics npu;                      // sum over the NPU's steps
+  std::vector<StepReport> steps;       // in the order they ran
 
   // `machine` is the NPU's, or null if there was none.
-  static RunReport make(const Artifact &artifact, const Specialisation &program, const RunProfile &profile, const Machine *machine, std::string device);
+  static RunReport make(const Artifact &artifact, const Specialisation &program, const RunProfile &profile, const Machine *machine,
+                        std::string device);
   std::string text(size_t slowest = 10) const;
   nlohmann::json json() const;
 };
 
-}  // namespace dougong
+} // namespace dougong

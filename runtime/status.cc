@@ -23,13 +23,16 @@ std::pair<Status, std::string> explain(llvm::Error error) {
 
 int exit_status(Status code) {
   switch (code) {
-  case Status::Ok: return 0;
-  case Status::DeviceFault: return 200;
+  case Status::Ok:
+    return 0;
+  case Status::DeviceFault:
+    return 200;
   case Status::Invalid:
   case Status::OutOfMemory:
-  case Status::Unsupported: return 2;
+  case Status::Unsupported:
+    return 2;
   }
   return 2;
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -12,14 +12,14 @@ namespace dougong {
 
 enum class Status {
   Ok = 0,
-  Invalid,        // a wrong argument, name, shape, type, handle or file: the caller's mistake
-  OutOfMemory,    // of the device
-  DeviceFault,    // the kernel did something forbidden, or waits for ever; the device and other launches go on
-  Unsupported,    // right, but not something this device or this version can do
+  Invalid,     // a wrong argument, name, shape, type, handle or file: the caller's mistake
+  OutOfMemory, // of the device
+  DeviceFault, // the kernel did something forbidden, or waits for ever; the device and other launches go on
+  Unsupported, // right, but not something this device or this version can do
 };
 
 class Failure : public llvm::ErrorInfo<Failure> {
- public:
+public:
   static char ID;
   Failure(Status code, std::string text) : code(code), text(std::move(text)) {}
   void log(llvm::raw_ostream &stream) const override;
@@ -29,8 +29,7 @@ class Failure : public llvm::ErrorInfo<Failure> {
   std::string text;
 };
 
-template <typename... Arguments>
-llvm::Error fail(Status code, fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+template <typename... Arguments> llvm::Error fail(Status code, fmt::format_string<Arguments...> format, Arguments &&...arguments) {
   return llvm::make_error<Failure>(code, fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
@@ -40,4 +39,4 @@ std::pair<Status, std::string> explain(llvm::Error error);
 // The process exit status for a code: 2 for a user's mistake, 200 for a device fault (ARCHITECTURE.md, section 7).
 int exit_status(Status code);
 
-}  // namespace dougong
+} // namespace dougong

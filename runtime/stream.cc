@@ -91,4 +91,4 @@ void Stream::work() {
   }
 }
 
-}  // namespace dougong
+} // namespace dougong

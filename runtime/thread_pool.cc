@@ -12,7 +12,7 @@
 namespace dougong {
 namespace {
 
-constexpr int spins = 4000;  // some 50 µs
+constexpr int spins = 4000; // some 50 µs
 
 // Returns once `word` is no longer `old`.
 uint32_t wait_for_change(const std::atomic<uint32_t> &word, uint32_t old) {
@@ -26,7 +26,7 @@ uint32_t wait_for_change(const std::atomic<uint32_t> &word, uint32_t old) {
   return word.load(std::memory_order_acquire);
 }
 
-}  // namespace
+} // namespace
 
 ThreadPool::ThreadPool(unsigned threads) {
   for (unsigned i = 1; i < threads; ++i)
@@ -80,4 +80,4 @@ void ThreadPool::work() {
   }
 }
 
-}  // namespace dougong
+} // namespace dougong

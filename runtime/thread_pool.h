@@ -10,17 +10,17 @@
 namespace dougong {
 
 class ThreadPool {
- public:
+public:
   using Body = void (*)(void *context, uint64_t first, uint64_t last);
 
-  explicit ThreadPool(unsigned threads);  // the caller of run() is one of them
+  explicit ThreadPool(unsigned threads); // the caller of run() is one of them
   ~ThreadPool();
   unsigned threads() const { return unsigned(workers.size()) + 1; }
 
   // Calls body on ranges that cover [0, count) once, and returns when all are done. One caller at a time.
   void run(uint64_t count, Body body, void *context);
 
- private:
+private:
   void work();
   void take_ranges();
 
@@ -31,7 +31,7 @@ class ThreadPool {
   uint64_t count = 0, range = 0;
   alignas(64) std::atomic<uint64_t> next{0};
   alignas(64) std::atomic<uint32_t> generation{0};
-  alignas(64) std::atomic<uint32_t> running{0};  // workers not yet back from this region
+  alignas(64) std::atomic<uint32_t> running{0}; // workers not yet back from this region
 };
 
-}  // namespace dougong
+} // namespace dougong

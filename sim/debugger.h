@@ -11,16 +11,17 @@
 namespace dougong::sim {
 
 class Debugger {
- public:
+public:
   explicit Debugger(Shared &shared) : shared(shared) {}
 
   enum class Stop { breakpoint, step, interrupted, done, trap };
   struct Outcome {
     Stop why;
-    Core *core = nullptr;  // that stopped
-    std::string text;      // of a trap: what is wrong
+    Core *core = nullptr; // that stopped
+    std::string text;     // of a trap: what is wrong
   };
-  // Lets all cores run until one stops. `stepped`: that core executes one instruction, the others none. `interrupted` is asked now and then.
+  // Lets all cores run until one stops. `stepped`: that core executes one instruction, the others none. `interrupted` is asked now and
+  // then.
   Outcome resume(Core *stepped, const std::function<bool()> &interrupted);
 
   // To the end, with no breakpoints; a Trap is thrown on.
@@ -37,7 +38,7 @@ class Debugger {
   static constexpr uint64_t acc_base = 0x18000000;
   uint8_t *memory(Core &core, uint64_t address, uint64_t bytes);
 
- private:
+private:
   Op *operation(uint64_t address);
   std::vector<uint64_t> successors(const Core &core) const;
   void arm();
@@ -48,4 +49,4 @@ class Debugger {
   std::set<uint64_t> breakpoints, temporary;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -142,7 +142,8 @@ std::map<std::string, std::string_view> debug_sections(std::string_view elf) {
     const Elf64_Shdr &names = sections[header.e_shstrndx];
     std::string_view texts = bytes.slice(names.sh_offset, names.sh_size, "section names");
     for (const Elf64_Shdr &section : sections)
-      if (std::string name = string_at(texts, section.sh_name); name.starts_with(".debug_") && section.sh_type == SHT_PROGBITS && !(section.sh_flags & SHF_COMPRESSED))
+      if (std::string name = string_at(texts, section.sh_name);
+          name.starts_with(".debug_") && section.sh_type == SHT_PROGBITS && !(section.sh_flags & SHF_COMPRESSED))
         found[name.substr(1)] = bytes.slice(section.sh_offset, section.sh_size, "debug information");
   } catch (const LoadError &) { // what was found until then
   }

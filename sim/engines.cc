@@ -250,10 +250,12 @@ void Engines::check(const dg_tensor_command &c) const {
   if (m == 0 || c.n == 0)
     return;
   if (m >= 1u << 24 || k >= 1u << 24 || c.n >= 1u << 24)
-    core.fault(core.at, fmt::format("dg.tensor: counts m {} x {}, k {} x {} x {}, n {}: each product must be below 2^24", c.m[0], c.m[1], c.k[0], c.k[1], c.k[2], c.n));
+    core.fault(core.at, fmt::format("dg.tensor: counts m {} x {}, k {} x {} x {}, n {}: each product must be below 2^24", c.m[0], c.m[1],
+                                    c.k[0], c.k[1], c.k[2], c.n));
   if (m * k > DG_TENSOR_MOST_ELEMENTS || k * c.n > DG_TENSOR_MOST_ELEMENTS || product(m, k, c.n) > DG_TENSOR_MOST_STEPS)
-    core.fault(core.at, fmt::format("dg.tensor: m {}, k {}, n {}: one command takes at most {} elements of A and of B, and {} multiply-adds", m, k, c.n,
-                                    DG_TENSOR_MOST_ELEMENTS, DG_TENSOR_MOST_STEPS));
+    core.fault(core.at,
+               fmt::format("dg.tensor: m {}, k {}, n {}: one command takes at most {} elements of A and of B, and {} multiply-adds", m, k,
+                           c.n, DG_TENSOR_MOST_ELEMENTS, DG_TENSOR_MOST_STEPS));
   Reach a, b, acc;
   for (int i = 0; i < 2; ++i)
     a.dimension(c.m[i], c.a_m_stride[i]);

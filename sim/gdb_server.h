@@ -8,15 +8,16 @@
 namespace dougong::sim {
 
 class GdbServer {
- public:
+public:
   // Listens on the loopback address and waits for a client. Port 0: any; the one it got is told on stderr. Throws std::runtime_error.
   GdbServer(Shared &shared, int port);
   ~GdbServer();
 
-  // Until the program is done or killed; a client that detaches leaves it running to its end. A trap that the client continues from is thrown on as it was.
+  // Until the program is done or killed; a client that detaches leaves it running to its end. A trap that the client continues from is
+  // thrown on as it was.
   void serve();
 
- private:
+private:
   struct Killed {};
   std::string receive();
   void send(const std::string &body);
@@ -38,11 +39,11 @@ class GdbServer {
   Shared &shared;
   Debugger debugger;
   int listener = -1, client = -1;
-  int chosen = 0;              // the core that register and memory packets mean
+  int chosen = 0; // the core that register and memory packets mean
   bool acknowledge = true;
   bool finished = false, detached = false;
-  std::string trapped;         // the text of the trap the program stands at
+  std::string trapped; // the text of the trap the program stands at
   uint64_t trap_pc = 0;
 };
 
-}  // namespace dougong::sim
+} // namespace dougong::sim

@@ -1,5 +1,5 @@
-// Source lines of device code, for faults: the line tables of DWARF 2 to 5 (section 6.2 of the standard), and nothing else of it. A reader of
-// our own, because LLVM's trusts its input: a damaged program must not end the model that explains its fault.
+// Source lines of device code, for faults: the line tables of DWARF 2 to 5 (section 6.2 of the standard), and nothing else of it. A reader
+// of our own, because LLVM's trusts its input: a damaged program must not end the model that explains its fault.
 //
 //   .debug_line:  unit*      unit: header (directories, files) , line program
 //   The program makes rows of (address, file, line), ascending within a sequence; a row holds until the next one's address.
@@ -67,7 +67,18 @@ struct Tables {
 // A list of directories or files as version 5 has it: it says itself which fields an entry has.
 std::vector<File> read_entries(Reader &reader, const Tables &tables) {
   enum { content_path = 1, content_directory = 2 };
-  enum { form_data2 = 0x05, form_data4, form_data8, form_string, form_block, form_data1 = 0x0b, form_strp = 0x0e, form_udata = 0x0f, form_data16 = 0x1e, form_line_strp = 0x1f };
+  enum {
+    form_data2 = 0x05,
+    form_data4,
+    form_data8,
+    form_string,
+    form_block,
+    form_data1 = 0x0b,
+    form_strp = 0x0e,
+    form_udata = 0x0f,
+    form_data16 = 0x1e,
+    form_line_strp = 0x1f
+  };
   std::vector<std::pair<uint64_t, uint64_t>> formats(reader.fixed(1));
   for (auto &[content, form] : formats)
     content = reader.leb(), form = reader.leb();
@@ -176,7 +187,8 @@ std::string line_in_unit(Reader unit, Tables tables, uint64_t wanted) {
     uint64_t operation = unit.fixed(1);
     if (operation >= first_special) {
       uint64_t special = operation - first_special;
-      row.address += special / line_range * least_length, row.line = int64_t(uint64_t(row.line) + uint64_t(line_base) + special % line_range);
+      row.address += special / line_range * least_length,
+          row.line = int64_t(uint64_t(row.line) + uint64_t(line_base) + special % line_range);
       found = reached(false);
     } else if (operation == 0) {
       uint64_t length = unit.leb(), next = unit.at + length, extended = unit.fixed(1);

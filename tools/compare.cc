@@ -13,20 +13,28 @@ void print_text(std::vector<OperatorDifference> lines, size_t shown) {
   std::sort(lines.begin(), lines.end(), [](const auto &a, const auto &b) { return a.roundings > b.roundings; });
   fmt::print("{:<44} {:>10} {:>12} {:>12} {:>10}\n", "operator", "elements", "largest", "difference", "roundings");
   for (const OperatorDifference &line : std::span(lines).first(std::min(shown, lines.size())))
-    fmt::print("{:<44} {:>10} {:>12.4g} {:>12.4g} {:>10.2f}\n", line.name.substr(0, 44), line.elements, line.largest, line.difference, line.roundings);
+    fmt::print("{:<44} {:>10} {:>12.4g} {:>12.4g} {:>10.2f}\n", line.name.substr(0, 44), line.elements, line.largest, line.difference,
+               line.roundings);
   if (lines.size() > shown)
     fmt::print("… and {} more; --all shows them\n", lines.size() - shown);
-  fmt::print("{} operators on the NPU; the worst is {:.2f} roundings of its type from f32\n", lines.size(), lines.empty() ? 0. : lines[0].roundings);
+  fmt::print("{} operators on the NPU; the worst is {:.2f} roundings of its type from f32\n", lines.size(),
+             lines.empty() ? 0. : lines[0].roundings);
 }
 
 void print_json(const std::vector<OperatorDifference> &lines) {
   nlohmann::json list = nlohmann::json::array();
   for (const OperatorDifference &line : lines)
-    list.push_back({{"name", line.name}, {"nodes", line.nodes}, {"elements", line.elements}, {"largest", line.largest}, {"difference", line.difference}, {"roundings", line.roundings}});
+    list.push_back({{"name", line.name},
+                    {"nodes", line.nodes},
+                    {"elements", line.elements},
+                    {"largest", line.largest},
+                    {"difference", line.difference},
+                    {"roundings", line.roundings}});
   std::printf("%s\n", list.dump(2).c_str());
 }
 
-llvm::Expected<std::vector<OperatorDifference>> compare(const std::string &model, const InputArguments &arguments, const models::SessionOptions &options) {
+llvm::Expected<std::vector<OperatorDifference>> compare(const std::string &model, const InputArguments &arguments,
+                                                        const models::SessionOptions &options) {
   auto session = models::Session::open(model, options);
   if (!session)
     return session.takeError();
@@ -36,10 +44,11 @@ llvm::Expected<std::vector<OperatorDifference>> compare(const std::string &model
   return models::compare_operators(model, options.machine, *inputs, options.progress);
 }
 
-}  // namespace
+} // namespace
 
 int compare_main(int argc, char **argv) {
-  CLI::App app("Runs a model on the NPU, and each of its fused operators on the CPU in f32 from the same inputs; lists how far apart the results are, worst first, in "
+  CLI::App app("Runs a model on the NPU, and each of its fused operators on the CPU in f32 from the same inputs; lists how far apart the "
+               "results are, worst first, in "
                "half spacings of the result's type (1 is what one correct rounding may cost).");
   std::string model, format = "text";
   InputArguments arguments;

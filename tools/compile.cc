@@ -11,11 +11,14 @@ std::string summary(const Specialisation &program) {
   std::string inputs;
   for (const auto &port : program.inputs)
     inputs += (inputs.empty() ? "" : ", ") + fmt::format("{} {}", port.name, shape_text(port.shape));
-  size_t on_npu = std::count_if(program.steps.begin(), program.steps.end(), [&](auto &step) { return program.target(step) == Target::Npu; });
-  return fmt::format("{}: {} fused operators ({} on the NPU), {} kernels", inputs.empty() ? "no inputs" : inputs, program.steps.size(), on_npu, program.kernels.size());
+  size_t on_npu =
+      std::count_if(program.steps.begin(), program.steps.end(), [&](auto &step) { return program.target(step) == Target::Npu; });
+  return fmt::format("{}: {} fused operators ({} on the NPU), {} kernels", inputs.empty() ? "no inputs" : inputs, program.steps.size(),
+                     on_npu, program.kernels.size());
 }
 
-llvm::Error compile(const std::string &model, const std::string &output, const std::vector<std::string> &shape_texts, const models::SessionOptions &options) {
+llvm::Error compile(const std::string &model, const std::string &output, const std::vector<std::string> &shape_texts,
+                    const models::SessionOptions &options) {
   auto session = models::Session::open(model, options);
   if (!session)
     return session.takeError();
@@ -37,7 +40,7 @@ llvm::Error compile(const std::string &model, const std::string &output, const s
   return llvm::Error::success();
 }
 
-}  // namespace
+} // namespace
 
 int compile_main(int argc, char **argv) {
   CLI::App app("Compiles an ONNX model to a .dgx file.");

@@ -21,8 +21,9 @@ int devices_main(int argc, char **argv) {
   std::printf("machines (for an NPU: --machine NAME, or a file like those in machines/)\n");
   for (const std::string &name : Machine::shipped()) {
     Machine machine = Machine::load(name);
-    std::printf("  %-12s %d cores x %.1f GHz, %d int8 MAC/cycle/core, LM %d KiB, L2 %d KiB, DRAM %.1f GB/s\n", name.c_str(), machine.device.cores,
-                machine.device.clock_ghz, int(machine.tensor.rows * machine.tensor.columns * machine.tensor.int8_rate), machine.core.lm_kib, machine.l2.kib,
+    std::printf("  %-12s %d cores x %.1f GHz, %d int8 MAC/cycle/core, LM %d KiB, L2 %d KiB, DRAM %.1f GB/s\n", name.c_str(),
+                machine.device.cores, machine.device.clock_ghz,
+                int(machine.tensor.rows * machine.tensor.columns * machine.tensor.int8_rate), machine.core.lm_kib, machine.l2.kib,
                 machine.dram.gb_per_s);
   }
   return 0;

@@ -12,7 +12,8 @@ using namespace dougong;
 static std::pair<std::string, std::vector<int64_t>> parse_shape(const std::string &text) {
   size_t equals = text.rfind('=');
   std::vector<int64_t> shape;
-  for (size_t at = equals + 1; equals != std::string::npos && at < text.size(); at = text.find('x', at) == std::string::npos ? text.size() : text.find('x', at) + 1)
+  for (size_t at = equals + 1; equals != std::string::npos && at < text.size();
+       at = text.find('x', at) == std::string::npos ? text.size() : text.find('x', at) + 1)
     shape.push_back(std::atoll(text.c_str() + at));
   return {text.substr(0, equals), shape};
 }

@@ -1,4 +1,5 @@
-// dougong-cc: C (and freestanding C++) to programs for the NPU's core: packaged clang as the front end, our backend, packaged lld, picolibc.
+// dougong-cc: C (and freestanding C++) to programs for the NPU's core: packaged clang as the front end, our backend, packaged lld,
+// picolibc.
 //
 //   dougong-cc -O2 main.c more.c -o program      dougong-cc -c -g file.c -o file.o      dougong-cc -S file.c -o -
 //
@@ -66,15 +67,21 @@ static bool parse(int argc, char **argv, Request &request) {
       complete = ++i < argc;
       return complete ? argv[i] : "";
     };
-    if (argument == "-o") request.output = next();
-    else if (argument == "-c") request.stage = Request::Object;
-    else if (argument == "-S") request.stage = Request::Assembly;
+    if (argument == "-o")
+      request.output = next();
+    else if (argument == "-c")
+      request.stage = Request::Object;
+    else if (argument == "-S")
+      request.stage = Request::Assembly;
     else if (argument == "-E" || argument == "-fsyntax-only" || argument == "-M" || argument == "-MM" || argument == "-emit-llvm") {
       request.stage = Request::Clang;
       request.clang.push_back(argument.str());
-    } else if (argument == "-mllvm") request.llvm.push_back(next());
-    else if (argument == "-v") request.verbose = true;
-    else if (argument == "-nostartfiles" || argument == "-nostdlib") request.start_files = false;
+    } else if (argument == "-mllvm")
+      request.llvm.push_back(next());
+    else if (argument == "-v")
+      request.verbose = true;
+    else if (argument == "-nostartfiles" || argument == "-nostdlib")
+      request.start_files = false;
     else if (argument.starts_with("-Wl,")) {
       SmallVector<StringRef> parts;
       argument.drop_front(4).split(parts, ',');
@@ -85,8 +92,9 @@ static bool parse(int argc, char **argv, Request &request) {
       request.linker.push_back(argument.str());
       if (argument == "-T" || argument == "-L" || argument == "-l")
         request.linker.push_back(next());
-    } else if (argument == "-I" || argument == "-D" || argument == "-U" || argument == "-include" || argument == "-isystem" || argument == "-x" ||
-               argument == "-Xclang" || argument == "-MF" || argument == "-MT" || argument == "-MQ" || argument == "-iquote") {
+    } else if (argument == "-I" || argument == "-D" || argument == "-U" || argument == "-include" || argument == "-isystem" ||
+               argument == "-x" || argument == "-Xclang" || argument == "-MF" || argument == "-MT" || argument == "-MQ" ||
+               argument == "-iquote") {
       request.clang.push_back(argument.str());
       request.clang.push_back(next());
     } else if (argument.starts_with("-O") && argument.size() <= 3) {
@@ -95,8 +103,10 @@ static bool parse(int argc, char **argv, Request &request) {
       if (request.level < '0' || request.level > '3')
         return fail("unknown optimisation level '" + argument + "'; there are -O0, -O1, -O2, -O3, -Os, -Oz, -Og"), false;
       request.clang.push_back(argument.str());
-    } else if (argument.starts_with("-") && argument != "-") request.clang.push_back(argument.str());
-    else request.inputs.push_back(argument.str());
+    } else if (argument.starts_with("-") && argument != "-")
+      request.clang.push_back(argument.str());
+    else
+      request.inputs.push_back(argument.str());
     if (!complete)
       return fail("'" + argument + "' wants a value after it"), false;
   }
@@ -106,14 +116,26 @@ static bool parse(int argc, char **argv, Request &request) {
     if (input != "-" && !is_source(input) && !llvm::is_contained(request.clang, "-x"))
       return fail("'" + input + "' is no C, C++, assembly, LLVM IR or object file by its name; -x LANGUAGE says what it is"), false;
   if (request.inputs.size() > 1 && !request.output.empty() && request.stage != Request::Link)
-    return fail("-o names one output, but there are " + Twine(request.inputs.size()) + " inputs; drop -o, or compile them one by one"), false;
+    return fail("-o names one output, but there are " + Twine(request.inputs.size()) + " inputs; drop -o, or compile them one by one"),
+           false;
   return true;
 }
 
 static Strings front_end(const Request &request) {
-  Strings command = {DOUGONG_CLANG, "--target=riscv64-dougong-elf", "-march=rv64ima_zicsr_zfinx_zdinx_zba_zbb", "-mabi=lp64", "-mcmodel=medany",
-                     "-ftls-model=local-exec", "-ffp-contract=off", "-nostdlibinc", "-isystem", DOUGONG_PICOLIBC "/include", "-isystem",
-                     DOUGONG_DEVICE "/include", "-D__DOUGONG__=1", "-Wno-override-module"};
+  Strings command = {DOUGONG_CLANG,
+                     "--target=riscv64-dougong-elf",
+                     "-march=rv64ima_zicsr_zfinx_zdinx_zba_zbb",
+                     "-mabi=lp64",
+                     "-mcmodel=medany",
+                     "-ftls-model=local-exec",
+                     "-ffp-contract=off",
+                     "-nostdlibinc",
+                     "-isystem",
+                     DOUGONG_PICOLIBC "/include",
+                     "-isystem",
+                     DOUGONG_DEVICE "/include",
+                     "-D__DOUGONG__=1",
+                     "-Wno-override-module"};
   command.insert(command.end(), request.clang.begin(), request.clang.end());
   return command;
 }
@@ -169,12 +191,13 @@ static int link(const Request &request, const Strings &objects) {
   if (llvm::find(request.linker, "-T") == request.linker.end())
     command.insert(command.end(), {"-T", DOUGONG_DEVICE "/program.ld"});
   if (request.start_files) // what is weak in the C library is linked in, because 0 is out of reach: see program.ld
-    command.insert(command.end(),
-                   {"-u", "__call_exitprocs", "-u", "gettimeofday", "-u", "__semihost_creat_time", "-u", "__semihost_write_time", library + "crt0-semihost.o"});
+    command.insert(command.end(), {"-u", "__call_exitprocs", "-u", "gettimeofday", "-u", "__semihost_creat_time", "-u",
+                                   "__semihost_write_time", library + "crt0-semihost.o"});
   command.insert(command.end(), objects.begin(), objects.end());
   command.insert(command.end(), request.linker.begin(), request.linker.end());
   if (request.start_files)
-    command.insert(command.end(), {"--start-group", library + "libc.a", library + "libm.a", library + "libsemihost.a", DOUGONG_LIBGCC, "--end-group"});
+    command.insert(command.end(),
+                   {"--start-group", library + "libc.a", library + "libm.a", library + "libsemihost.a", DOUGONG_LIBGCC, "--end-group"});
   return run(command, request.verbose);
 }
 
@@ -182,7 +205,8 @@ int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   Request request;
   if (argc == 2 && (StringRef(argv[1]) == "--help" || StringRef(argv[1]) == "-h")) {
-    outs() << usage << "\n\nC and freestanding C++ to programs for the NPU's core. -Wl,... -l -L -T go to the linker, -mllvm OPTION to the code\n"
+    outs() << usage
+           << "\n\nC and freestanding C++ to programs for the NPU's core. -Wl,... -l -L -T go to the linker, -mllvm OPTION to the code\n"
            << "generator, -nostartfiles leaves the C library's start-up out; all other options go to clang.\n";
     return 0;
   }

@@ -17,8 +17,10 @@ using namespace llvm;
 
 static cl::OptionCategory category("dougong-llc options");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<file.ll or file.bc>"), cl::init("-"), cl::cat(category));
-static cl::opt<std::string> output("o", cl::desc("output file (- for the terminal)"), cl::value_desc("file"), cl::init("-"), cl::cat(category));
-static cl::opt<char> level("O", cl::desc("optimisation level 0, 1, 2 or 3 of code generation"), cl::Prefix, cl::init('2'), cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("output file (- for the terminal)"), cl::value_desc("file"), cl::init("-"),
+                                   cl::cat(category));
+static cl::opt<char> level("O", cl::desc("optimisation level 0, 1, 2 or 3 of code generation"), cl::Prefix, cl::init('2'),
+                           cl::cat(category));
 static cl::opt<bool> optimize("optimize", cl::desc("run the IR optimiser of that level first"), cl::cat(category));
 static cl::opt<CodeGenFileType> type("filetype", cl::desc("what to write"), cl::init(CodeGenFileType::AssemblyFile), cl::cat(category),
                                      cl::values(clEnumValN(CodeGenFileType::AssemblyFile, "asm", "assembly"),

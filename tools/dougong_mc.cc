@@ -40,7 +40,8 @@ cl::opt<bool> show_encoding("show-encoding", cl::desc("print each instruction's 
 cl::opt<bool> no_aliases("no-aliases", cl::desc("print `addi a0, zero, 1`, not `li a0, 1`"), cl::cat(category));
 enum class FileType { assembly, object };
 cl::opt<FileType> file_type("filetype", cl::desc("what to write:"), cl::init(FileType::assembly),
-                            cl::values(clEnumValN(FileType::assembly, "asm", "assembly"), clEnumValN(FileType::object, "obj", "an ELF object")),
+                            cl::values(clEnumValN(FileType::assembly, "asm", "assembly"),
+                                       clEnumValN(FileType::object, "obj", "an ELF object")),
                             cl::cat(category));
 
 constexpr int bad_input = 2;
@@ -73,11 +74,13 @@ int assemble(Machine &machine, SourceMgr &sources, raw_pwrite_stream &out) {
   std::unique_ptr<MCStreamer> streamer;
   if (file_type == FileType::object) {
     auto writer = backend->createObjectWriter(out);
-    streamer.reset(machine.target.createMCObjectStreamer(machine.triple, context, std::move(backend), std::move(writer), std::move(emitter), *machine.subtarget));
+    streamer.reset(machine.target.createMCObjectStreamer(machine.triple, context, std::move(backend), std::move(writer), std::move(emitter),
+                                                         *machine.subtarget));
   } else {
     if (!show_encoding)
       emitter.reset();
-    streamer.reset(machine.target.createAsmStreamer(context, std::make_unique<formatted_raw_ostream>(out), machine.printer(), std::move(emitter), std::move(backend)));
+    streamer.reset(machine.target.createAsmStreamer(context, std::make_unique<formatted_raw_ostream>(out), machine.printer(),
+                                                    std::move(emitter), std::move(backend)));
   }
 
   std::unique_ptr<MCAsmParser> parser(createMCAsmParser(sources, context, *streamer, *machine.syntax));

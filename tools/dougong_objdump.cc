@@ -57,7 +57,8 @@ Symbols symbols_of(const ELFObjectFileBase &file, const SectionRef &section) {
     auto address = expectedToOptional(symbol.getAddress());
     auto name = expectedToOptional(symbol.getName());
     auto type = symbol.getELFType();
-    bool named = where && address && name && *where != file.section_end() && **where == section && !name->empty() && !name->starts_with(".L");
+    bool named =
+        where && address && name && *where != file.section_end() && **where == section && !name->empty() && !name->starts_with(".L");
     if (named && type != ELF::STT_SECTION && type != ELF::STT_FILE)
       found.emplace(*address, name->str());
   }

@@ -20,14 +20,14 @@ int fail(const std::string &message) {
 }
 
 void describe(const CompiledKernel &kernel) {
-  llvm::errs() << kernel.name << ": grid " << kernel.grid[0] << 'x' << kernel.grid[1] << 'x' << kernel.grid[2] << ", multiply-adds " << kernel.tensorMacs
-               << " on the tensor engine and " << kernel.vectorMacs << " on the vector unit, " << kernel.vectorElements << " elements in vector code, "
-               << kernel.compulsoryBytes << " bytes to and from memory\n";
+  llvm::errs() << kernel.name << ": grid " << kernel.grid[0] << 'x' << kernel.grid[1] << 'x' << kernel.grid[2] << ", multiply-adds "
+               << kernel.tensorMacs << " on the tensor engine and " << kernel.vectorMacs << " on the vector unit, " << kernel.vectorElements
+               << " elements in vector code, " << kernel.compulsoryBytes << " bytes to and from memory\n";
   for (const LocalBuffer &buffer : kernel.localBuffers)
     llvm::errs() << "  " << buffer.bytes << " bytes: " << buffer.what << " (" << buffer.where << ")\n";
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv) {
   CLI::App app("Takes kernels (MLIR text) through the NPU compiler and prints them.");

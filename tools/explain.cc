@@ -7,7 +7,8 @@ using namespace dougong;
 
 namespace {
 
-llvm::Error explain_model(const std::string &model, const std::vector<std::string> &shape_texts, bool json, const models::SessionOptions &options) {
+llvm::Error explain_model(const std::string &model, const std::vector<std::string> &shape_texts, bool json,
+                          const models::SessionOptions &options) {
   auto session = models::Session::open(model, options);
   if (!session)
     return session.takeError();
@@ -24,7 +25,7 @@ llvm::Error explain_model(const std::string &model, const std::vector<std::strin
   return llvm::Error::success();
 }
 
-}  // namespace
+} // namespace
 
 int explain_main(int argc, char **argv) {
   CLI::App app("Lists a model's fused operators: their ONNX nodes, device and reason, tile, multiply-adds and bytes.");

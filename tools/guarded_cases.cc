@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Child {
-  size_t at;               // the case it does
+  size_t at; // the case it does
   pid_t process = 0;
   int pipe = -1;
   std::string pending;     // read, and not yet a whole line
@@ -29,8 +29,8 @@ struct Run {
   int seconds;
   const std::function<CaseOutcome(size_t)> &run;
   const std::function<void(size_t, const CaseOutcome &)> &done;
-  size_t told = 0;                        // cases before this one have been handed to `done`
-  std::map<size_t, CaseOutcome> waiting;  // later ones that are ready
+  size_t told = 0;                       // cases before this one have been handed to `done`
+  std::map<size_t, CaseOutcome> waiting; // later ones that are ready
 
   void finish(Child &child, const CaseOutcome &outcome) {
     waiting[child.at] = outcome;
@@ -91,7 +91,7 @@ struct Run {
   }
 };
 
-}  // namespace
+} // namespace
 
 void run_guarded(size_t count, unsigned children, int seconds, const std::function<CaseOutcome(size_t)> &run,
                  const std::function<void(size_t, const CaseOutcome &)> &done) {

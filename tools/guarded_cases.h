@@ -5,7 +5,7 @@
 #include <string>
 
 struct CaseOutcome {
-  char kind;  // 'p'assed, 'f'ailed, 's'kipped
+  char kind; // 'p'assed, 'f'ailed, 's'kipped
   std::string why;
 };
 

@@ -81,7 +81,7 @@ int compile(const Options &options) {
   return 0;
 }
 
-}  // namespace
+} // namespace
 
 int kernel_main(int argc, char **argv) {
   CLI::App app("Compiles kernels of the operator language (Triton's syntax) from Python source text.");
@@ -89,8 +89,9 @@ int kernel_main(int argc, char **argv) {
   Options options;
   CLI::App *compiler = app.add_subcommand("compile", "compile one kernel");
   compiler->add_option("KERNEL", options.kernel, "FILE.py:NAME")->required();
-  compiler->add_option("--signature", options.signature,
-                       "one item a parameter: *fp32 (pointer), i32, fp32, a constant (1024, 0.5, True, 'relu'), or NAME=item")
+  compiler
+      ->add_option("--signature", options.signature,
+                   "one item a parameter: *fp32 (pointer), i32, fp32, a constant (1024, 0.5, True, 'relu'), or NAME=item")
       ->required();
   compiler->add_option("--device", options.device, "npu or cpu")->check(CLI::IsMember({"npu", "cpu"}))->capture_default_str();
   compiler->add_option("--machine", options.machine, "the NPU's machine: a name or a .toml file")->capture_default_str();

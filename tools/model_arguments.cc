@@ -6,7 +6,9 @@
 namespace dougong {
 
 void add_session_options(CLI::App &app, models::SessionOptions &options) {
-  app.add_option("--device", options.device, "npu, cpu, or auto: whichever suits each operator")->check(CLI::IsMember({"npu", "cpu", "auto"}))->capture_default_str();
+  app.add_option("--device", options.device, "npu, cpu, or auto: whichever suits each operator")
+      ->check(CLI::IsMember({"npu", "cpu", "auto"}))
+      ->capture_default_str();
   app.add_option("--machine", options.machine, "the NPU's machine: a name that `dougong devices` lists, or a file")->capture_default_str();
   app.add_flag("--timing", options.timing, "the NPU's model keeps time: cycles, stalls, energy");
   app.add_flag("--check-races", options.check_races, "the NPU's model finds accesses to on-chip memory that no wait orders (slower)");
@@ -34,7 +36,8 @@ llvm::Expected<std::pair<std::string, std::vector<int64_t>>> parse_shape(const s
     int64_t extent = 0;
     auto [next, error] = std::from_chars(at, end, extent);
     if (error != std::errc() || extent < 0 || (next != end && *next != 'x'))
-      return fail(Status::Invalid, "'{}': '{}' is no shape; a shape is whole numbers with x between them, such as 1x3x640x640", text, parts->second);
+      return fail(Status::Invalid, "'{}': '{}' is no shape; a shape is whole numbers with x between them, such as 1x3x640x640", text,
+                  parts->second);
     shape.push_back(extent);
     if (next == end)
       return std::pair(parts->first, shape);
@@ -42,7 +45,7 @@ llvm::Expected<std::pair<std::string, std::vector<int64_t>>> parse_shape(const s
   }
 }
 
-}  // namespace
+} // namespace
 
 llvm::Expected<std::vector<std::map<std::string, std::vector<int64_t>>>> parse_shape_sets(const std::vector<std::string> &texts) {
   std::map<std::string, std::vector<std::vector<int64_t>>> given;
@@ -58,7 +61,9 @@ llvm::Expected<std::vector<std::map<std::string, std::vector<int64_t>>>> parse_s
   std::vector<std::map<std::string, std::vector<int64_t>>> sets(count);
   for (auto &[name, list] : given) {
     if (list.size() != 1 && list.size() != count)
-      return fail(Status::Invalid, "--shape: '{}' is given {} times, another input {} times; give each once, or once for each set of shapes", name, list.size(), count);
+      return fail(Status::Invalid,
+                  "--shape: '{}' is given {} times, another input {} times; give each once, or once for each set of shapes", name,
+                  list.size(), count);
     for (size_t i = 0; i < count; ++i)
       sets[i][name] = list[list.size() == 1 ? 0 : i];
   }
@@ -91,13 +96,14 @@ int report_failure(const char *subcommand, llvm::Error error) {
 std::string port_text(const models::SessionPort &port) {
   std::vector<std::string> extents;
   for (size_t d = 0; d < port.shape.size(); ++d)
-    extents.push_back(port.shape[d] >= 0                                                             ? std::to_string(port.shape[d])
+    extents.push_back(port.shape[d] >= 0                                                    ? std::to_string(port.shape[d])
                       : d < port.dimension_names.size() && !port.dimension_names[d].empty() ? port.dimension_names[d]
-                                                                                                     : "?");
+                                                                                            : "?");
   return fmt::format("{} {} [{}]", port.name, name(port.type), fmt::join(extents, ", "));
 }
 
-llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port, const std::map<std::string, std::vector<int64_t>> &shapes) {
+llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port,
+                                                    const std::map<std::string, std::vector<int64_t>> &shapes) {
   auto given = shapes.find(port.name);
   bool open = std::any_of(port.shape.begin(), port.shape.end(), [](int64_t extent) { return extent < 0; });
   if (given == shapes.end()) {
@@ -113,4 +119,4 @@ llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &p
   return given->second;
 }
 
-}  // namespace dougong
+} // namespace dougong

@@ -25,9 +25,10 @@ llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::
 int report_failure(const char *subcommand, llvm::Error error);
 
 // The input's shape with its open dimensions taken from `shapes`. An error names the input and shows what to add.
-llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port, const std::map<std::string, std::vector<int64_t>> &shapes);
+llvm::Expected<std::vector<int64_t>> concrete_shape(const models::SessionPort &port,
+                                                    const std::map<std::string, std::vector<int64_t>> &shapes);
 
 // "x f32 [N, 3, 640, 640]"
 std::string port_text(const models::SessionPort &port);
 
-}  // namespace dougong
+} // namespace dougong

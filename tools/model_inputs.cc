@@ -16,12 +16,24 @@ static Tensor random_tensor(ElementType type, const std::vector<int64_t> &shape,
     uint8_t *at = tensor.bytes.data() + i * size;
     auto put = [&](auto value) { std::memcpy(at, &value, size); };
     switch (type) {
-    case ElementType::F32: put(float(unit)); break;
-    case ElementType::F64: put(unit); break;
-    case ElementType::F16: put(__builtin_bit_cast(uint16_t, _Float16(unit))); break;
-    case ElementType::BF16: put(uint16_t(__builtin_bit_cast(uint32_t, float(unit)) >> 16)); break;
-    case ElementType::Bool: put(uint8_t(unit < 0.5)); break;
-    default: put(uint64_t(unit * 10)); break;
+    case ElementType::F32:
+      put(float(unit));
+      break;
+    case ElementType::F64:
+      put(unit);
+      break;
+    case ElementType::F16:
+      put(__builtin_bit_cast(uint16_t, _Float16(unit)));
+      break;
+    case ElementType::BF16:
+      put(uint16_t(__builtin_bit_cast(uint32_t, float(unit)) >> 16));
+      break;
+    case ElementType::Bool:
+      put(uint8_t(unit < 0.5));
+      break;
+    default:
+      put(uint64_t(unit * 10));
+      break;
     }
   }
   return tensor;
@@ -70,7 +82,8 @@ llvm::Expected<std::map<std::string, Tensor>> gather_inputs(const models::Sessio
     if (inputs.count(port.name))
       continue;
     if (!arguments.random)
-      return fail(Status::Invalid, "input {} is missing; give it with --input {}=FILE.npy, or fill it with --random", port_text(port), port.name);
+      return fail(Status::Invalid, "input {} is missing; give it with --input {}=FILE.npy, or fill it with --random", port_text(port),
+                  port.name);
     auto shape = concrete_shape(port, *shapes);
     if (!shape)
       return shape.takeError();
@@ -79,4 +92,4 @@ llvm::Expected<std::map<std::string, Tensor>> gather_inputs(const models::Sessio
   return inputs;
 }
 
-}  // namespace dougong
+} // namespace dougong

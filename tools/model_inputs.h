@@ -19,4 +19,4 @@ llvm::Expected<std::map<std::string, Tensor>> gather_inputs(const models::Sessio
 // "x f32 [N, 3, 640, 640], y …"
 std::string names_of(const std::vector<models::SessionPort> &ports);
 
-}  // namespace dougong
+} // namespace dougong

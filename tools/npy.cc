@@ -35,7 +35,8 @@ llvm::Error write_whole(const std::string &path, std::string_view first, std::st
   FILE *file = std::fopen(temporary.c_str(), "wb");
   bool good = file;
   if (file) {
-    good = std::fwrite(first.data(), 1, first.size(), file) == first.size() && std::fwrite(second.data(), 1, second.size(), file) == second.size();
+    good = std::fwrite(first.data(), 1, first.size(), file) == first.size() &&
+           std::fwrite(second.data(), 1, second.size(), file) == second.size();
     good &= std::fclose(file) == 0;
     good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
   }
@@ -46,7 +47,7 @@ llvm::Error write_whole(const std::string &path, std::string_view first, std::st
   return fail(Status::Invalid, "{}: cannot be written: {}", path, std::strerror(why));
 }
 
-}  // namespace
+} // namespace
 
 llvm::Expected<Tensor> read_npy(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -65,7 +66,8 @@ llvm::Expected<Tensor> read_npy(const std::string &path) {
   std::string header = bytes.substr(prefix, length).str();
   std::smatch descr, order, dims;
   if (!std::regex_search(header, descr, std::regex("'descr': *'([<>|=])([a-z][0-9]+)'")) ||
-      !std::regex_search(header, order, std::regex("'fortran_order': *(True|False)")) || !std::regex_search(header, dims, std::regex("'shape': *\\(([0-9, ]*)\\)")))
+      !std::regex_search(header, order, std::regex("'fortran_order': *(True|False)")) ||
+      !std::regex_search(header, dims, std::regex("'shape': *\\(([0-9, ]*)\\)")))
     return fail(Status::Invalid, "{}: its header is not one of a plain array: {}", path, header);
   Tensor tensor;
   bool known = false;
@@ -73,7 +75,8 @@ llvm::Expected<Tensor> read_npy(const std::string &path) {
     if (descr[2].str() == info.numpy && (descr[1] != ">" || info.bytes == 1))
       tensor.type = info.type, known = true;
   if (!known)
-    return fail(Status::Invalid, "{}: arrays of type '{}{}' cannot be read; numpy's float16, float32, float64, bool and little-endian integers can", path,
+    return fail(Status::Invalid,
+                "{}: arrays of type '{}{}' cannot be read; numpy's float16, float32, float64, bool and little-endian integers can", path,
                 descr[1].str(), descr[2].str());
   std::istringstream numbers(dims[1].str());
   uint64_t size = size_in_bytes(tensor.type);
@@ -85,8 +88,8 @@ llvm::Expected<Tensor> read_npy(const std::string &path) {
     }
   size_t have = bytes.size() - prefix - length;
   if (have != size)
-    return fail(Status::Invalid, "{}: {}: an array of shape ({}) has {} bytes, the file has {}", path, have < size ? "truncated" : "too long", dims[1].str(), size,
-                have);
+    return fail(Status::Invalid, "{}: {}: an array of shape ({}) has {} bytes, the file has {}", path,
+                have < size ? "truncated" : "too long", dims[1].str(), size, have);
   tensor.bytes.assign(bytes.end() - ptrdiff_t(size), bytes.end());
   return order[1] == "True" ? turned(tensor) : tensor;
 }
@@ -108,7 +111,8 @@ llvm::Error write_npy(const std::string &path, const Tensor &tensor) {
   else if (source->shape.size() == 1)
     shape.pop_back();
   std::string_view descr = element_types[unsigned(source->type)].numpy;
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", size_in_bytes(source->type) == 1 ? '|' : '<', descr, shape);
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   size_in_bytes(source->type) == 1 ? '|' : '<', descr, shape);
   while ((10 + header.size() + 1) % 64)
     header += ' ';
   header += '\n';
@@ -119,4 +123,4 @@ llvm::Error write_npy(const std::string &path, const Tensor &tensor) {
 
 llvm::Error write_text(const std::string &path, const std::string &text) { return write_whole(path, text, ""); }
 
-}  // namespace dougong
+} // namespace dougong

@@ -12,4 +12,4 @@ llvm::Error write_npy(const std::string &path, const Tensor &tensor);
 // The same for any file of text.
 llvm::Error write_text(const std::string &path, const std::string &text);
 
-}  // namespace dougong
+} // namespace dougong

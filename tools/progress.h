@@ -4,11 +4,11 @@
 #include <string>
 
 class Progress {
- public:
+public:
   ~Progress();
   void operator()(const std::string &now);
 
- private:
+private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now(), last{};
   bool shown = false;

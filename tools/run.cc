@@ -19,7 +19,8 @@ struct Arguments {
 };
 
 // --output DIR: all of them, as DIR/NAME.npy; --output NAME=FILE: that one.
-llvm::Error write_outputs(const models::Session &session, const std::map<std::string, Tensor> &outputs, const std::vector<std::string> &wanted) {
+llvm::Error write_outputs(const models::Session &session, const std::map<std::string, Tensor> &outputs,
+                          const std::vector<std::string> &wanted) {
   for (const std::string &text : wanted) {
     if (text.find('=') != std::string::npos) {
       auto parts = split_assignment(text, "NAME=FILE.npy, or a folder");
@@ -57,7 +58,8 @@ void print_outputs(const std::map<std::string, Tensor> &outputs) {
       least = std::min(least, value), most = std::max(most, value), sum += value;
     }
     std::string range = count > nans ? fmt::format("  from {:.4g} to {:.4g}, mean {:.4g}", least, most, sum / double(count - nans)) : "";
-    fmt::print("{} {} {}{}{}\n", name, dougong::name(tensor.type), shape_text(tensor.shape), range, nans ? fmt::format(", {} NaN", nans) : "");
+    fmt::print("{} {} {}{}{}\n", name, dougong::name(tensor.type), shape_text(tensor.shape), range,
+               nans ? fmt::format(", {} NaN", nans) : "");
   }
 }
 
@@ -101,7 +103,7 @@ llvm::Error run(const Arguments &arguments, const models::SessionOptions &option
   return llvm::Error::success();
 }
 
-}  // namespace
+} // namespace
 
 int run_main(int argc, char **argv) {
   CLI::App app("Runs a model (.onnx or .dgx) and reports where time, bytes and energy went.");
@@ -111,10 +113,14 @@ int run_main(int argc, char **argv) {
   add_session_options(app, options);
   add_input_options(app, arguments.inputs);
   app.add_option("--output", arguments.outputs, "a folder for all outputs, or NAME=FILE.npy for one");
-  app.add_option("--repeat", arguments.repeat, "runs; the report is of the last, when caches are warm")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--repeat", arguments.repeat, "runs; the report is of the last, when caches are warm")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   app.add_option("--trace", options.trace, "with --timing: a file for the timeline of the NPU's cores and engines, for ui.perfetto.dev");
   arguments.report_format = "text";
-  app.add_option("--report", arguments.report_format, "text, json or none")->check(CLI::IsMember({"text", "json", "none"}))->capture_default_str();
+  app.add_option("--report", arguments.report_format, "text, json or none")
+      ->check(CLI::IsMember({"text", "json", "none"}))
+      ->capture_default_str();
   app.add_option("--report-to", arguments.report_file, "a file for the report; standard output without it");
   if (auto status = parse_arguments(app, argc, argv))
     return *status;

@@ -37,7 +37,11 @@ int own_arguments(int argc, char **argv) {
 }
 
 // A number without a sign: what is read as unsigned would wrap.
-const CLI::Validator whole_number([](std::string &text) { return text.find_first_not_of("0123456789") == text.npos ? "" : "'" + text + "' is no whole number from 0 on"; }, "");
+const CLI::Validator whole_number(
+    [](std::string &text) {
+      return text.find_first_not_of("0123456789") == text.npos ? "" : "'" + text + "' is no whole number from 0 on";
+    },
+    "");
 
 int mistake(const std::string &text) {
   std::fprintf(stderr, "dougong sim: %s\n", text.c_str());
@@ -62,7 +66,9 @@ int sim_main(int argc, char **argv) {
   app.add_option("--stats", statistics_file, "write what was counted to this JSON file");
   app.add_option("--trace", options.trace_file, "write a trace for Perfetto to this file (with --timing)");
   app.add_option("--gdb", options.gdb_port, "wait for gdb-multiarch on this port (0: any), and run under it")->check(CLI::Range(0, 65535));
-  app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")->check(whole_number)->capture_default_str();
+  app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")
+      ->check(whole_number)
+      ->capture_default_str();
   app.add_option("--memory", memory_mib, "MiB of heap and stack")->check(CLI::Range(1, 65536))->capture_default_str();
   app.add_option("program", program_file, "the ELF executable")->required();
   app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");

@@ -20,8 +20,8 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> folders;
-  double rtol = 1e-3, atol = 1e-7;  // what ONNX's own runner uses
-  int seconds = 60;                 // a case may take
+  double rtol = 1e-3, atol = 1e-7; // what ONNX's own runner uses
+  int seconds = 60;                // a case may take
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   bool verbose = false;
 };
@@ -83,7 +83,8 @@ std::string run_data_set(models::Session &session, const fs::path &folder, const
     take_type(given[i], port.type);
     if (contradicts(given[i], port)) {
       code = Status::Unsupported;
-      return fmt::format("the case contradicts itself: its model declares {}, its data has the shape {}", port_text(port), shape_text(given[i].shape));
+      return fmt::format("the case contradicts itself: its model declares {}, its data has the shape {}", port_text(port),
+                         shape_text(given[i].shape));
     }
     inputs[session.inputs()[i].name] = std::move(given[i]);
   }
@@ -121,7 +122,7 @@ CaseOutcome run_case(const fs::path &folder, const Arguments &arguments, const m
         if (why = run_data_set(**session, set, arguments, code); !why.empty())
           break;
     }
-  } catch (const models::ModelError &error) {  // a data file
+  } catch (const models::ModelError &error) { // a data file
     code = error.status, why = error.what();
   }
   std::replace(why.begin(), why.end(), '\n', ' ');
@@ -146,7 +147,7 @@ std::vector<fs::path> find_cases(const std::vector<std::string> &folders) {
 }
 
 class Tally {
- public:
+public:
   Tally(const std::vector<fs::path> &cases, bool verbose) : cases(cases), verbose(verbose) {}
 
   void add(size_t index, const CaseOutcome &outcome) {
@@ -164,14 +165,14 @@ class Tally {
     return failed ? 1 : 0;
   }
 
- private:
+private:
   const std::vector<fs::path> &cases;
   bool verbose;
   size_t passed = 0, failed = 0, skipped = 0;
   Progress progress;
 };
 
-}  // namespace
+} // namespace
 
 int test_onnx_main(int argc, char **argv) {
   CLI::App app("Runs cases in the layout of ONNX's backend tests.");
@@ -190,7 +191,8 @@ int test_onnx_main(int argc, char **argv) {
     return *status;
   std::vector<fs::path> cases = find_cases(arguments.folders);
   if (cases.empty()) {
-    std::fprintf(stderr, "dougong %s: %s: no case there; a case is a folder with model.onnx and test_data_set_*\n", argv[0], arguments.folders[0].c_str());
+    std::fprintf(stderr, "dougong %s: %s: no case there; a case is a folder with model.onnx and test_data_set_*\n", argv[0],
+                 arguments.folders[0].c_str());
     return 2;
   }
   Tally tally(cases, arguments.verbose);

@@ -40,23 +40,32 @@ typedef enum dg_status {
 
 /* The text of this thread's last failure; "" before the first. Valid until the thread's next call that fails. */
 DG_API const char *dg_last_error(void);
-DG_API const char *dg_version(void); /* "0.1.0" */
+DG_API const char *dg_version(void);    /* "0.1.0" */
 DG_API void dg_string_free(char *text); /* of strings that a function gave through a char ** */
 
 /* ---- Tensors ---------------------------------------------------------------------------------------------------- */
 
 typedef enum dg_element_type {
-  DG_TYPE_F16 = 0, DG_TYPE_BF16, DG_TYPE_F32, DG_TYPE_F64,
-  DG_TYPE_I8, DG_TYPE_I16, DG_TYPE_I32, DG_TYPE_I64,
-  DG_TYPE_U8, DG_TYPE_U16, DG_TYPE_U32, DG_TYPE_U64,
-  DG_TYPE_BOOL          /* one byte, 0 or 1 */
+  DG_TYPE_F16 = 0,
+  DG_TYPE_BF16,
+  DG_TYPE_F32,
+  DG_TYPE_F64,
+  DG_TYPE_I8,
+  DG_TYPE_I16,
+  DG_TYPE_I32,
+  DG_TYPE_I64,
+  DG_TYPE_U8,
+  DG_TYPE_U16,
+  DG_TYPE_U32,
+  DG_TYPE_U64,
+  DG_TYPE_BOOL /* one byte, 0 or 1 */
 } dg_element_type;
 
 DG_API size_t dg_element_bytes(dg_element_type type); /* 0 for a number that is no type */
 
 /* A dense row-major tensor in host memory, which somebody else owns. */
 typedef struct dg_tensor {
-  const char *name;     /* of the input or output */
+  const char *name; /* of the input or output */
   dg_element_type type;
   int32_t rank;
   const int64_t *shape; /* [rank] */
@@ -70,12 +79,12 @@ typedef struct dg_outputs dg_outputs;
 
 typedef struct dg_session_options {
   size_t size;
-  const char *device;   /* "npu" (default), "cpu", or "auto": whichever suits each operator */
-  const char *machine;  /* the NPU's: "phone" (default), "tiny", "server", or a file */
-  int32_t timing;       /* 1: the NPU's model keeps time */
-  int32_t cores;        /* of the NPU to use; 0: all */
-  int32_t threads;      /* of the CPU to use; 0: all */
-  int32_t no_cache;     /* 1: neither look for compiled models on disk nor leave them there */
+  const char *device;                               /* "npu" (default), "cpu", or "auto": whichever suits each operator */
+  const char *machine;                              /* the NPU's: "phone" (default), "tiny", "server", or a file */
+  int32_t timing;                                   /* 1: the NPU's model keeps time */
+  int32_t cores;                                    /* of the NPU to use; 0: all */
+  int32_t threads;                                  /* of the CPU to use; 0: all */
+  int32_t no_cache;                                 /* 1: neither look for compiled models on disk nor leave them there */
   void (*progress)(void *context, const char *now); /* called while something takes time; may be NULL */
   void *progress_context;
 } dg_session_options;
@@ -104,7 +113,8 @@ DG_API void dg_outputs_free(dg_outputs *outputs);
 
 /* The last run's report, as "text" or "json". */
 DG_API dg_status dg_session_report(const dg_session *session, const char *format, char **report);
-/* What the model is made of for these shapes, as "text" or "json", without running it: each fused operator, its nodes, device and reason, tile, work, bytes. */
+/* What the model is made of for these shapes, as "text" or "json", without running it: each fused operator, its nodes, device and reason,
+ * tile, work, bytes. */
 DG_API dg_status dg_session_explain(dg_session *session, const dg_tensor *inputs, size_t count, const char *format, char **explanation);
 /* Everything compiled so far, as a .dgx file. */
 DG_API dg_status dg_session_save(dg_session *session, const char *path);
@@ -115,12 +125,12 @@ typedef struct dg_device dg_device;
 typedef struct dg_stream dg_stream;
 typedef uint64_t dg_module; /* 0: none */
 typedef uint64_t dg_kernel;
-typedef uint64_t dg_event;  /* a place in a stream's order; 0 has always happened */
+typedef uint64_t dg_event; /* a place in a stream's order; 0 has always happened */
 
 typedef struct dg_device_properties {
   size_t size;
-  char kind[8];             /* "npu", "cpu", "null" */
-  char machine[64];         /* of an NPU */
+  char kind[8];     /* "npu", "cpu", "null" */
+  char machine[64]; /* of an NPU */
   uint32_t cores;
   uint64_t memory_bytes;
 } dg_device_properties;
@@ -141,15 +151,18 @@ DG_API dg_status dg_device_copy_out(dg_device *device, void *destination, uint64
 DG_API dg_status dg_module_load(dg_device *device, const void *image, uint64_t bytes, dg_module *module);
 DG_API dg_status dg_module_unload(dg_device *device, dg_module module);
 DG_API dg_status dg_module_kernel(dg_device *device, dg_module module, const char *name, dg_kernel *kernel);
-/* Runs grid[0] x grid[1] x grid[2] programs and returns when they are done. One slot an argument: an address, an integer, or a float's bits in the low half. */
+/* Runs grid[0] x grid[1] x grid[2] programs and returns when they are done. One slot an argument: an address, an integer, or a float's bits
+ * in the low half. */
 DG_API dg_status dg_kernel_launch(dg_device *device, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count);
 
 /* ---- Kernels from source ------------------------------------------------------------------------------------------ */
 
 typedef struct dg_built_kernel dg_built_kernel;
-/* Compiles `function` of operator-language source `text` for the device's kind and machine. `file_name` is for diagnostics. `signature` has one item a
- * parameter: "*fp32, *fp32, i32, BLOCK=1024" (see `dougong kernel compile --help`). A mistake in the source is DG_INVALID, with all diagnostics as its text. */
-DG_API dg_status dg_kernel_build(const dg_device *device, const char *file_name, const char *text, const char *function, const char *signature, dg_built_kernel **built);
+/* Compiles `function` of operator-language source `text` for the device's kind and machine. `file_name` is for diagnostics. `signature` has
+ * one item a parameter: "*fp32, *fp32, i32, BLOCK=1024" (see `dougong kernel compile --help`). A mistake in the source is DG_INVALID, with
+ * all diagnostics as its text. */
+DG_API dg_status dg_kernel_build(const dg_device *device, const char *file_name, const char *text, const char *function,
+                                 const char *signature, dg_built_kernel **built);
 DG_API void dg_built_kernel_free(dg_built_kernel *built);
 /* The image for dg_module_load, valid until the built kernel is freed; and what a launch passes, in order, as "NAME:TYPE" texts. */
 DG_API const void *dg_built_kernel_image(const dg_built_kernel *built, uint64_t *bytes);
@@ -159,13 +172,14 @@ DG_API const char *dg_built_kernel_argument(const dg_built_kernel *built, size_t
 /* What the device has counted since it was opened, as JSON. */
 DG_API dg_status dg_device_statistics(const dg_device *device, char **json);
 
-/* Streams do their commands in order, beside the caller. The first failure stops a stream: later commands are dropped until dg_stream_synchronise has
- * reported it. Memory given to a copy must live until its event has happened. `event` may be NULL. */
+/* Streams do their commands in order, beside the caller. The first failure stops a stream: later commands are dropped until
+ * dg_stream_synchronise has reported it. Memory given to a copy must live until its event has happened. `event` may be NULL. */
 DG_API dg_status dg_stream_open(dg_device *device, dg_stream **stream);
 DG_API void dg_stream_close(dg_stream *stream); /* finishes what is queued */
 DG_API dg_status dg_stream_copy_in(dg_stream *stream, uint64_t address, const void *source, uint64_t bytes, dg_event *event);
 DG_API dg_status dg_stream_copy_out(dg_stream *stream, void *destination, uint64_t address, uint64_t bytes, dg_event *event);
-DG_API dg_status dg_stream_launch(dg_stream *stream, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count, dg_event *event);
+DG_API dg_status dg_stream_launch(dg_stream *stream, dg_kernel kernel, const uint64_t grid[3], const uint64_t *arguments, size_t count,
+                                  dg_event *event);
 DG_API int dg_event_happened(const dg_stream *stream, dg_event event);
 DG_API dg_status dg_event_wait(dg_stream *stream, dg_event event);
 DG_API dg_status dg_stream_synchronise(dg_stream *stream);

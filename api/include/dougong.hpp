@@ -5,9 +5,9 @@
 //   std::cout << session.report();
 #pragma once
 #include "dougong.h"
-#include <cstring>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,12 +29,17 @@ inline void check(dg_status status) {
 }
 
 template <typename T> constexpr dg_element_type element_type_of() {
-  if constexpr (std::is_same_v<T, float>) return DG_TYPE_F32;
-  else if constexpr (std::is_same_v<T, double>) return DG_TYPE_F64;
-  else if constexpr (std::is_same_v<T, bool>) return DG_TYPE_BOOL;
+  if constexpr (std::is_same_v<T, float>)
+    return DG_TYPE_F32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DG_TYPE_F64;
+  else if constexpr (std::is_same_v<T, bool>)
+    return DG_TYPE_BOOL;
   else {
-    static_assert(std::is_integral_v<T>, "an element type is float, double, bool or an integer; for 16-bit floats name the dg_element_type");
-    constexpr dg_element_type with_sign[] = {DG_TYPE_I8, DG_TYPE_I16, DG_TYPE_I32, DG_TYPE_I64}, without[] = {DG_TYPE_U8, DG_TYPE_U16, DG_TYPE_U32, DG_TYPE_U64};
+    static_assert(std::is_integral_v<T>,
+                  "an element type is float, double, bool or an integer; for 16-bit floats name the dg_element_type");
+    constexpr dg_element_type with_sign[] = {DG_TYPE_I8, DG_TYPE_I16, DG_TYPE_I32, DG_TYPE_I64},
+                              without[] = {DG_TYPE_U8, DG_TYPE_U16, DG_TYPE_U32, DG_TYPE_U64};
     constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     return std::is_signed_v<T> ? with_sign[log2] : without[log2];
   }
@@ -47,7 +52,8 @@ struct Tensor {
   std::vector<std::byte> bytes;
 
   Tensor() = default;
-  Tensor(dg_element_type type, std::vector<int64_t> shape) : type(type), shape(std::move(shape)), bytes(size_t(count()) * dg_element_bytes(type)) {}
+  Tensor(dg_element_type type, std::vector<int64_t> shape)
+      : type(type), shape(std::move(shape)), bytes(size_t(count()) * dg_element_bytes(type)) {}
   template <typename T> static Tensor of(std::vector<int64_t> shape, const T *data) {
     Tensor tensor(element_type_of<T>(), std::move(shape));
     std::memcpy(tensor.bytes.data(), data, tensor.bytes.size());
@@ -67,7 +73,7 @@ struct Tensor {
   template <typename T> T *data() { return check_type<T>(), reinterpret_cast<T *>(bytes.data()); }
   template <typename T> const T *data() const { return check_type<T>(), reinterpret_cast<const T *>(bytes.data()); }
 
- private:
+private:
   template <typename T> void check_type() const {
     if (type != element_type_of<T>())
       throw Error(DG_INVALID, "a tensor's data is looked at as another type than it has");
@@ -77,10 +83,10 @@ struct Tensor {
 using Tensors = std::map<std::string, Tensor>;
 
 struct SessionOptions {
-  std::string device = "npu";     // "npu", "cpu", "auto"
+  std::string device = "npu"; // "npu", "cpu", "auto"
   std::string machine = "phone";
   bool timing = false;
-  int cores = 0, threads = 0;     // 0: all
+  int cores = 0, threads = 0; // 0: all
   bool cache = true;
   std::function<void(const char *)> progress = nullptr;
 };
@@ -93,8 +99,9 @@ struct Port {
 };
 
 class Session {
- public:
-  explicit Session(const std::string &path, SessionOptions options = {}) : progress(std::make_unique<decltype(options.progress)>(std::move(options.progress))) {
+public:
+  explicit Session(const std::string &path, SessionOptions options = {})
+      : progress(std::make_unique<decltype(options.progress)>(std::move(options.progress))) {
     dg_session_options given;
     dg_session_options_init(&given);
     given.device = options.device.c_str();
@@ -137,7 +144,8 @@ class Session {
   Tensors run(const Tensors &inputs) {
     std::vector<dg_tensor> given;
     for (auto &[name, tensor] : inputs)
-      given.push_back({name.c_str(), tensor.type, int32_t(tensor.shape.size()), tensor.shape.data(), const_cast<std::byte *>(tensor.bytes.data())});
+      given.push_back(
+          {name.c_str(), tensor.type, int32_t(tensor.shape.size()), tensor.shape.data(), const_cast<std::byte *>(tensor.bytes.data())});
     dg_outputs *raw = nullptr;
     check(dg_session_run(handle.get(), given.data(), given.size(), &raw));
     std::unique_ptr<dg_outputs, decltype(&dg_outputs_free)> owner(raw, dg_outputs_free);
@@ -161,7 +169,7 @@ class Session {
   }
   void save(const std::string &path) { check(dg_session_save(handle.get(), path.c_str())); }
 
- private:
+private:
   struct Close {
     void operator()(dg_session *session) const { dg_session_close(session); }
   };
@@ -180,12 +188,12 @@ class Session {
     }
     return list;
   }
-  std::unique_ptr<std::function<void(const char *)>> progress;  // outlives moves: the library holds its address
+  std::unique_ptr<std::function<void(const char *)>> progress; // outlives moves: the library holds its address
   std::unique_ptr<dg_session, Close> handle;
 };
 
 class Device {
- public:
+public:
   explicit Device(const std::string &spec) {
     dg_device *opened = nullptr;
     check(dg_device_open(spec.c_str(), &opened));
@@ -209,7 +217,9 @@ class Device {
     return host;
   }
   void copy_in(uint64_t address, const void *source, uint64_t bytes) { check(dg_device_copy_in(handle.get(), address, source, bytes)); }
-  void copy_out(void *destination, uint64_t address, uint64_t bytes) { check(dg_device_copy_out(handle.get(), destination, address, bytes)); }
+  void copy_out(void *destination, uint64_t address, uint64_t bytes) {
+    check(dg_device_copy_out(handle.get(), destination, address, bytes));
+  }
   dg_module load(const std::string &image) {
     dg_module module = 0;
     check(dg_module_load(handle.get(), image.data(), image.size(), &module));
@@ -226,9 +236,10 @@ class Device {
   }
   struct BuiltKernel {
     std::string image;
-    std::vector<std::string> arguments;  // "NAME:TYPE", in launch order
+    std::vector<std::string> arguments; // "NAME:TYPE", in launch order
   };
-  BuiltKernel build(const std::string &file_name, const std::string &text, const std::string &function, const std::string &signature) const {
+  BuiltKernel build(const std::string &file_name, const std::string &text, const std::string &function,
+                    const std::string &signature) const {
     dg_built_kernel *made = nullptr;
     check(dg_kernel_build(handle.get(), file_name.c_str(), text.c_str(), function.c_str(), signature.c_str(), &made));
     std::unique_ptr<dg_built_kernel, void (*)(dg_built_kernel *)> owner(made, dg_built_kernel_free);
@@ -240,7 +251,7 @@ class Device {
       result.arguments.push_back(dg_built_kernel_argument(made, i));
     return result;
   }
-  std::string statistics() const {  // JSON
+  std::string statistics() const { // JSON
     char *text = nullptr;
     check(dg_device_statistics(handle.get(), &text));
     std::string result = text;
@@ -249,11 +260,11 @@ class Device {
   }
   dg_device *get() const { return handle.get(); }
 
- private:
+private:
   struct Close {
     void operator()(dg_device *device) const { dg_device_close(device); }
   };
   std::unique_ptr<dg_device, Close> handle;
 };
 
-}  // namespace dougong
+} // namespace dougong

@@ -43,7 +43,8 @@ public:
     }
   }
 
-  void applyFixup(const MCFragment &F, const MCFixup &Fixup, const MCValue &Target, uint8_t *Data, uint64_t Value, bool IsResolved) override {
+  void applyFixup(const MCFragment &F, const MCFixup &Fixup, const MCValue &Target, uint8_t *Data, uint64_t Value,
+                  bool IsResolved) override {
     MCFixupKind Kind = Fixup.getKind();
     IsResolved = IsResolved && !needsLinker(Kind);
     maybeAddReloc(F, Fixup, Target, Value, IsResolved);
@@ -88,7 +89,9 @@ private:
 
   // The bits of `Value` where the instruction has them.
   uint32_t encode(const MCFixup &Fixup, uint64_t Value) {
-    auto Bits = [Value](unsigned High, unsigned Low, unsigned At) { return uint32_t((Value >> Low) & maskTrailingOnes<uint64_t>(High - Low + 1)) << At; };
+    auto Bits = [Value](unsigned High, unsigned Low, unsigned At) {
+      return uint32_t((Value >> Low) & maskTrailingOnes<uint64_t>(High - Low + 1)) << At;
+    };
     auto Check = [&](bool Fits, const char *Reach) {
       if (!Fits)
         getContext().reportError(Fixup.getLoc(), Twine("the target is ") + Twine(int64_t(Value)) + " bytes away; " + Reach);

@@ -57,7 +57,9 @@ public:
   const MCExpr *getExpr() const { return Expr; }
   SMLoc getStartLoc() const override { return Start; }
   SMLoc getEndLoc() const override { return End; }
-  void print(raw_ostream &OS, const MCAsmInfo &) const override { OS << (Kind == Token ? "token" : Kind == Register ? "register" : "expression"); }
+  void print(raw_ostream &OS, const MCAsmInfo &) const override {
+    OS << (Kind == Token ? "token" : Kind == Register ? "register" : "expression");
+  }
 
   // What a record's operand accepts; the names are the records'.
   bool isConstant(function_ref<bool(int64_t)> Fits) const {
@@ -264,7 +266,7 @@ ParseStatus DougongAsmParser::parseFenceSet(OperandVector &Operands) {
     return ParseStatus::NoMatch;
   unsigned Set = 0;
   for (char C : Tok.getString()) {
-    size_t Bit = StringRef("wroi").find(C); // w 1, r 2, o 4, i 8
+    size_t Bit = StringRef("wroi").find(C);                  // w 1, r 2, o 4, i 8
     if (Bit == StringRef::npos || (Set & ((2u << Bit) - 1))) // unknown, or out of order
       return ParseStatus::NoMatch;
     Set |= 1u << Bit;
@@ -278,7 +280,14 @@ ParseStatus DougongAsmParser::parseRounding(OperandVector &Operands) {
   const AsmToken &Tok = getLexer().getTok();
   if (Tok.isNot(AsmToken::Identifier))
     return ParseStatus::NoMatch;
-  int Mode = StringSwitch<int>(Tok.getString()).Case("rne", 0).Case("rtz", 1).Case("rdn", 2).Case("rup", 3).Case("rmm", 4).Case("dyn", 7).Default(-1);
+  int Mode = StringSwitch<int>(Tok.getString())
+                 .Case("rne", 0)
+                 .Case("rtz", 1)
+                 .Case("rdn", 2)
+                 .Case("rup", 3)
+                 .Case("rmm", 4)
+                 .Case("dyn", 7)
+                 .Default(-1);
   if (Mode < 0)
     return ParseStatus::NoMatch;
   Operands.push_back(DougongOperand::expr(MCConstantExpr::create(Mode, getContext()), Tok.getLoc(), Tok.getEndLoc()));
@@ -319,10 +328,12 @@ void DougongAsmParser::emitAddress(MCStreamer &Out, SMLoc Loc, MCRegister Reg, c
   MCSymbol *Label = Ctx.createNamedTempSymbol("pcrel_hi");
   Out.emitLabel(Label);
   emit(Out, Loc, MCInstBuilder(Dougong::AUIPC).addReg(Reg).addExpr(MCSpecifierExpr::create(Symbol, ELF::R_RISCV_PCREL_HI20, Ctx)));
-  emit(Out, Loc, MCInstBuilder(Dougong::ADDI).addReg(Reg).addReg(Reg).addExpr(MCSpecifierExpr::create(Label, ELF::R_RISCV_PCREL_LO12_I, Ctx)));
+  emit(Out, Loc,
+       MCInstBuilder(Dougong::ADDI).addReg(Reg).addReg(Reg).addExpr(MCSpecifierExpr::create(Label, ELF::R_RISCV_PCREL_LO12_I, Ctx)));
 }
 
-bool DougongAsmParser::matchAndEmitInstruction(SMLoc Loc, unsigned &, OperandVector &Operands, MCStreamer &Out, uint64_t &ErrorInfo, bool Inline) {
+bool DougongAsmParser::matchAndEmitInstruction(SMLoc Loc, unsigned &, OperandVector &Operands, MCStreamer &Out, uint64_t &ErrorInfo,
+                                               bool Inline) {
   MCInst Inst;
   unsigned Result = MatchInstructionImpl(Operands, Inst, ErrorInfo, Inline);
   StringRef Mnemonic = static_cast<DougongOperand &>(*Operands[0]).getToken();
@@ -377,6 +388,7 @@ ParseStatus DougongAsmParser::parseDirective(AsmToken Directive) {
   return ParseStatus::NoMatch;
 }
 
-MCTargetAsmParser *llvm::createDougongAsmParser(const MCSubtargetInfo &STI, MCAsmParser &P, const MCInstrInfo &MII, const MCTargetOptions &Options) {
+MCTargetAsmParser *llvm::createDougongAsmParser(const MCSubtargetInfo &STI, MCAsmParser &P, const MCInstrInfo &MII,
+                                                const MCTargetOptions &Options) {
   return new DougongAsmParser(STI, P, MII, Options);
 }

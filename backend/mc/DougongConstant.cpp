@@ -5,7 +5,8 @@
 
 using namespace llvm;
 
-// 0x12345678 = lui 0x12345, addiw 0x678. Wider: what stands above the low 12 bits first, then a shift over the zeros below it, then the low bits.
+// 0x12345678 = lui 0x12345, addiw 0x678. Wider: what stands above the low 12 bits first, then a shift over the zeros below it, then the low
+// bits.
 static void appendSteps(int64_t Value, SmallVectorImpl<DougongConstant::Step> &Steps) {
   int64_t Low = SignExtend64<12>(Value);
   if (isInt<32>(Value)) {

@@ -74,4 +74,6 @@ public:
 
 } // namespace
 
-MCDisassembler *llvm::createDougongDisassembler(const Target &, const MCSubtargetInfo &STI, MCContext &Ctx) { return new DougongDisassembler(STI, Ctx); }
+MCDisassembler *llvm::createDougongDisassembler(const Target &, const MCSubtargetInfo &STI, MCContext &Ctx) {
+  return new DougongDisassembler(STI, Ctx);
+}

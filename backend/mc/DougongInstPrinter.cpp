@@ -41,7 +41,8 @@ void DougongInstPrinter::printOperand(const MCInst *MI, unsigned Operand, const 
 }
 
 // A distance in assembly, an address in a disassembly.
-void DougongInstPrinter::printBranchTarget(const MCInst *MI, uint64_t Address, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS) {
+void DougongInstPrinter::printBranchTarget(const MCInst *MI, uint64_t Address, unsigned Operand, const MCSubtargetInfo &STI,
+                                           raw_ostream &OS) {
   const MCOperand &Op = MI->getOperand(Operand);
   if (Op.isImm() && PrintBranchImmAsAddress)
     OS << formatHex(Address + Op.getImm());

@@ -17,7 +17,8 @@ public:
   std::pair<const char *, uint64_t> getMnemonic(const MCInst &MI) const override;
   void printInstruction(const MCInst *MI, uint64_t Address, const MCSubtargetInfo &STI, raw_ostream &OS);
   bool printAliasInstr(const MCInst *MI, uint64_t Address, const MCSubtargetInfo &STI, raw_ostream &OS);
-  void printCustomAliasOperand(const MCInst *MI, uint64_t Address, unsigned Operand, unsigned PrintMethod, const MCSubtargetInfo &STI, raw_ostream &OS);
+  void printCustomAliasOperand(const MCInst *MI, uint64_t Address, unsigned Operand, unsigned PrintMethod, const MCSubtargetInfo &STI,
+                               raw_ostream &OS);
 
 private:
   void printOperand(const MCInst *MI, unsigned Operand, const MCSubtargetInfo &STI, raw_ostream &OS);

@@ -23,7 +23,8 @@ class DougongMCCodeEmitter : public MCCodeEmitter {
 public:
   explicit DougongMCCodeEmitter(MCContext &Ctx) : Ctx(Ctx) {}
 
-  void encodeInstruction(const MCInst &MI, SmallVectorImpl<char> &Code, SmallVectorImpl<MCFixup> &Fixups, const MCSubtargetInfo &STI) const override {
+  void encodeInstruction(const MCInst &MI, SmallVectorImpl<char> &Code, SmallVectorImpl<MCFixup> &Fixups,
+                         const MCSubtargetInfo &STI) const override {
     if (MI.getOpcode() == Dougong::PseudoCALL || MI.getOpcode() == Dougong::PseudoTAIL)
       return encodeCall(MI, Code, Fixups, STI);
     support::endian::write<uint32_t>(Code, getBinaryCodeForInstr(MI, Fixups, STI), llvm::endianness::little);

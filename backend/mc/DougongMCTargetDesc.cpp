@@ -143,7 +143,8 @@ void llvm::initializeDougongMC() {
     TargetRegistry::RegisterMCAsmBackend(T, createDougongAsmBackend);
     TargetRegistry::RegisterMCAsmParser(T, createDougongAsmParser);
     TargetRegistry::RegisterMCDisassembler(T, createDougongDisassembler);
-    TargetRegistry::RegisterAsmTargetStreamer(T, [](MCStreamer &S, formatted_raw_ostream &, MCInstPrinter *) { return new MCTargetStreamer(S); });
+    TargetRegistry::RegisterAsmTargetStreamer(
+        T, [](MCStreamer &S, formatted_raw_ostream &, MCInstPrinter *) { return new MCTargetStreamer(S); });
     TargetRegistry::RegisterObjectTargetStreamer(T, [](MCStreamer &S, const MCSubtargetInfo &) { return new MCTargetStreamer(S); });
     TargetRegistry::RegisterNullTargetStreamer(T, [](MCStreamer &S) { return new MCTargetStreamer(S); });
     return true;

@@ -18,15 +18,17 @@ Target &getTheDougongTarget();
 void initializeDougongMC();
 
 MCCodeEmitter *createDougongMCCodeEmitter(const MCInstrInfo &MCII, MCContext &Ctx);
-MCAsmBackend *createDougongAsmBackend(const Target &T, const MCSubtargetInfo &STI, const MCRegisterInfo &MRI, const MCTargetOptions &Options);
+MCAsmBackend *createDougongAsmBackend(const Target &T, const MCSubtargetInfo &STI, const MCRegisterInfo &MRI,
+                                      const MCTargetOptions &Options);
 std::unique_ptr<MCObjectTargetWriter> createDougongELFObjectWriter();
-MCTargetAsmParser *createDougongAsmParser(const MCSubtargetInfo &STI, MCAsmParser &P, const MCInstrInfo &MII, const MCTargetOptions &Options);
+MCTargetAsmParser *createDougongAsmParser(const MCSubtargetInfo &STI, MCAsmParser &P, const MCInstrInfo &MII,
+                                          const MCTargetOptions &Options);
 MCDisassembler *createDougongDisassembler(const Target &T, const MCSubtargetInfo &STI, MCContext &Ctx);
 
 // The specifier of an expression (`%hi(x)`) is the relocation it asks for, ELF::R_RISCV_*; of the two forms of a low part the I one.
 namespace DougongSpecifier {
-StringRef name(unsigned Specifier);           // "hi" of R_RISCV_HI20; empty if it has none
-unsigned fromName(StringRef Name);            // and back; 0 if there is none
+StringRef name(unsigned Specifier); // "hi" of R_RISCV_HI20; empty if it has none
+unsigned fromName(StringRef Name);  // and back; 0 if there is none
 } // namespace DougongSpecifier
 
 } // namespace llvm

@@ -1,7 +1,8 @@
 // out = convert(3x3 convolution of x with w, stride 1, zeros around, times scale plus bias), int8, NHWC and HWIO, on all cores, from DRAM.
 //
-// No im2col: a tensor command walks the window through the strides of its k = (ky, kx, c), over a patch of m = (rows, columns). Cores split the
-// output channels in two and the rows among pairs of cores. A core takes its rows in chunks, the odd one first, so that it can begin soon:
+// No im2col: a tensor command walks the window through the strides of its k = (ky, kx, c), over a patch of m = (rows, columns). Cores split
+// the output channels in two and the rows among pairs of cores. A core takes its rows in chunks, the odd one first, so that it can begin
+// soon:
 //
 //   rows of a core    | rows % 8 |    8    |    8    |      8 rows of whatever width fill the engine's rows without a remainder
 //   load     w[ky=0] x | w[1] x w[2] x | x chunk 1 | x chunk 2 |
@@ -9,15 +10,16 @@
 #include "copies.h"
 
 struct arguments {
-  uint64_t x, w, scale, bias, out;  // i8[height, width, channels], i8[3, 3, channels, filters], f32[filters] twice, i8[height, width, filters]
+  uint64_t x, w, scale, bias,
+      out; // i8[height, width, channels], i8[3, 3, channels, filters], f32[filters] twice, i8[height, width, filters]
   uint64_t height, width, channels, filters;
 };
 
 enum { chunk_rows = 8, tail_columns = 16 };
 
 struct place {
-  uint32_t x, w, scale, bias, out;                // LM
-  uint64_t top, rows, padded, width, channels, filters, filter;  // filters of this core, and its first
+  uint32_t x, w, scale, bias, out;                              // LM
+  uint64_t top, rows, padded, width, channels, filters, filter; // filters of this core, and its first
 };
 
 // Input rows [from, to) of the core's window, counted from the row above its first output row.
@@ -28,7 +30,8 @@ static uint64_t load_rows(const struct arguments *g, const struct place *at, int
   c.src = g->x + first * row_bytes - (int64_t)g->channels;
   c.dst = at->x + from * at->padded * g->channels;
   c.fill_outside = 1;
-  c.count[2] = to - from, c.low[2] = first < 0 ? -first : 0, c.high[2] = (int64_t)g->height - first < to - from ? (int64_t)g->height - first : to - from;
+  c.count[2] = to - from, c.low[2] = first < 0 ? -first : 0,
+  c.high[2] = (int64_t)g->height - first < to - from ? (int64_t)g->height - first : to - from;
   c.src_stride[2] = row_bytes, c.dst_stride[2] = at->padded * g->channels;
   c.count[3] = at->padded, c.low[3] = 1, c.high[3] = at->padded - 1;
   c.src_stride[3] = c.dst_stride[3] = g->channels;
@@ -45,10 +48,20 @@ static uint64_t load_weights(const struct arguments *g, const struct place *at, 
 }
 
 // The patch's drain and store, behind its last tensor command.
-static uint64_t finish(const struct arguments *g, const struct place *at, const dg_tensor_command *product, uint64_t computed, uint64_t row, uint64_t column) {
-  dg_drain_command drain = {.acc = product->acc, .out = at->out + (row * g->width + column) * at->filters, .scale = at->scale, .bias = at->bias, .acc_type = DG_I32, .out_type = DG_I8,
-                            .m = {product->m[0], product->m[1]}, .n = at->filters, .acc_m_stride = product->acc_m_stride,
-                            .out_m_stride = {g->width * at->filters, at->filters}, .low = -128, .high = 127};
+static uint64_t finish(const struct arguments *g, const struct place *at, const dg_tensor_command *product, uint64_t computed, uint64_t row,
+                       uint64_t column) {
+  dg_drain_command drain = {.acc = product->acc,
+                            .out = at->out + (row * g->width + column) * at->filters,
+                            .scale = at->scale,
+                            .bias = at->bias,
+                            .acc_type = DG_I32,
+                            .out_type = DG_I8,
+                            .m = {product->m[0], product->m[1]},
+                            .n = at->filters,
+                            .acc_m_stride = product->acc_m_stride,
+                            .out_m_stride = {g->width * at->filters, at->filters},
+                            .low = -128,
+                            .high = 127};
   __dg_qwait(DG_DRAIN, DG_TENSOR, computed);
   uint64_t drained = __dg_drain(&drain);
   dg_dma_command c;
@@ -66,7 +79,8 @@ static uint64_t finish(const struct arguments *g, const struct place *at, const 
 void convolution(const dg_launch *launch, uint64_t first, uint64_t last, uint64_t step) {
   const struct arguments g = *(const struct arguments *)launch->arguments;
   uint64_t bands = __dg_cores() / 2, core = __dg_core();
-  if (core >= 2 * bands) return;
+  if (core >= 2 * bands)
+    return;
   struct place at = {.padded = g.width + 2, .filters = g.filters / 2, .filter = core % 2 * (g.filters / 2)};
   at.top = core / 2 * g.height / bands;
   at.rows = (core / 2 + 1) * g.height / bands - at.top;
@@ -77,9 +91,15 @@ void convolution(const dg_launch *launch, uint64_t first, uint64_t last, uint64_
   at.out = at.x + (at.rows + 2) * at.padded * g.channels;
 
   uint32_t row_stride = at.padded * g.channels, acc_slot = chunk_rows * g.width * at.filters * 4;
-  dg_tensor_command product = {.a_type = DG_I8, .b_type = DG_I8, .k = {1, 3, g.channels}, .n = at.filters, .a_m_stride = {row_stride, g.channels},
-                               .a_k_stride = {row_stride, g.channels, 1}, .b_k_stride = {3 * g.channels * at.filters, g.channels * at.filters, at.filters},
-                               .b_n_stride = 1, .acc_m_stride = 4 * at.filters};
+  dg_tensor_command product = {.a_type = DG_I8,
+                               .b_type = DG_I8,
+                               .k = {1, 3, g.channels},
+                               .n = at.filters,
+                               .a_m_stride = {row_stride, g.channels},
+                               .a_k_stride = {row_stride, g.channels, 1},
+                               .b_k_stride = {3 * g.channels * at.filters, g.channels * at.filters, at.filters},
+                               .b_n_stride = 1,
+                               .acc_m_stride = 4 * at.filters};
 
   // The first chunk, a row of the window after the other.
   uint64_t rows = at.rows % chunk_rows ? at.rows % chunk_rows : chunk_rows, computed = 0;

@@ -16,7 +16,8 @@ static inline void whole(dg_dma_command *c, uint32_t element_bytes) {
 }
 
 // `rows` rows of `bytes` each, a multiple of 4, from one address and row stride to another.
-static inline void copy_rows(dg_dma_command *c, uint64_t dst, int64_t dst_stride, uint64_t src, int64_t src_stride, uint32_t rows, uint32_t bytes) {
+static inline void copy_rows(dg_dma_command *c, uint64_t dst, int64_t dst_stride, uint64_t src, int64_t src_stride, uint32_t rows,
+                             uint32_t bytes) {
   whole(c, 4);
   c->src = src;
   c->dst = dst;

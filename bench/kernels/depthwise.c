@@ -1,15 +1,15 @@
 // out = 3x3 depthwise convolution of x with w, stride 1, zeros around, f16 in memory and f32 in between, NHWC, on all cores' vector units.
 //
-// 32 channels at a time, two rows of outputs at once: the nine weights and the sums that a column of the window begins stay in registers, so that two
-// outputs cost four loads, two multiplications, sixteen multiply-adds in six chains (their latency is four), and two stores. Pairs of rows are dealt
-// out evenly; a core takes its own a few at a time, with zeros around them:
+// 32 channels at a time, two rows of outputs at once: the nine weights and the sums that a column of the window begins stay in registers,
+// so that two outputs cost four loads, two multiplications, sixteen multiply-adds in six chains (their latency is four), and two stores.
+// Pairs of rows are dealt out evenly; a core takes its own a few at a time, with zeros around them:
 //
 //   DRAM x[height, width, channels]  --load-->  LM [rows + 2][width + 2][32]  --vector-->  LM [rows][width][32]  --store-->  DRAM
 #include "copies.h"
 
 struct arguments {
-  uint64_t x, w, out;                        // f16[height, width, channels], f16[3, 3, channels], f16[height, width, channels]
-  uint64_t height, width, channels, band;    // height and band even; channels a multiple of 32; band: rows at a time
+  uint64_t x, w, out;                     // f16[height, width, channels], f16[3, 3, channels], f16[height, width, channels]
+  uint64_t height, width, channels, band; // height and band even; channels a multiple of 32; band: rows at a time
 };
 
 enum { slots = 2, lane_bytes = 64 };
@@ -26,12 +26,15 @@ static inline dg_f32x32 first_column(const dg_f32x32 *w, dg_f32x32 a, dg_f32x32 
   return __builtin_elementwise_fma(w[6], c, __builtin_elementwise_fma(w[3], b, w[0] * a));
 }
 
-static void band_of_rows(const dg_f16x32 *restrict in, const dg_f16x32 *restrict weights, dg_f16x32 *restrict out, uint64_t rows, uint64_t width) {
+static void band_of_rows(const dg_f16x32 *restrict in, const dg_f16x32 *restrict weights, dg_f16x32 *restrict out, uint64_t rows,
+                         uint64_t width) {
   dg_f32x32 w[9];
-  for (int i = 0; i < 9; ++i) w[i] = at(weights + i);
+  for (int i = 0; i < 9; ++i)
+    w[i] = at(weights + i);
   uint64_t padded = width + 2;
   for (uint64_t y = 0; y < rows; y += 2, in += 2 * padded, out += 2 * width) {
-    // Rows a to d of the input lie under two rows of windows. `under` and `left` are the sums so far of the outputs that have seen two columns and one.
+    // Rows a to d of the input lie under two rows of windows. `under` and `left` are the sums so far of the outputs that have seen two
+    // columns and one.
     const dg_f16x32 *row[4] = {in, in + padded, in + 2 * padded, in + 3 * padded};
     dg_f32x32 a = at(row[0]), b = at(row[1]), c = at(row[2]), d = at(row[3]);
     dg_f32x32 under0 = first_column(w, a, b, c), under1 = first_column(w, b, c, d);
@@ -60,16 +63,20 @@ struct piece {
 // The piece that begins at `pair`, of pairs of rows counted through the image, 32 channels after 32 channels, and ends before `last`.
 static struct piece piece_at(const struct arguments *g, uint64_t pair, uint64_t last) {
   uint64_t pairs = g->height / 2, within = pair % pairs, most = g->band / 2;
-  if (most > pairs - within) most = pairs - within;
-  if (most > last - pair) most = last - pair;
+  if (most > pairs - within)
+    most = pairs - within;
+  if (most > last - pair)
+    most = last - pair;
   return (struct piece){pair / pairs, 2 * within, 2 * most};
 }
 
 void depthwise(const dg_launch *launch, uint64_t unused_first, uint64_t unused_last, uint64_t step) {
   const struct arguments g = *(const struct arguments *)launch->arguments;
   int64_t pixel = 2 * g.channels;
-  uint32_t in_bytes = (g.band + 2) * (g.width + 2) * lane_bytes, out_bytes = g.band * g.width * lane_bytes, weight_bytes = 9 * lane_bytes, slot_bytes = in_bytes + weight_bytes + out_bytes;
-  uint64_t all = g.height / 2 * (g.channels / 32), cores = __dg_cores(), core = __dg_core(), next = core * all / cores, last = (core + 1) * all / cores;
+  uint32_t in_bytes = (g.band + 2) * (g.width + 2) * lane_bytes, out_bytes = g.band * g.width * lane_bytes, weight_bytes = 9 * lane_bytes,
+           slot_bytes = in_bytes + weight_bytes + out_bytes;
+  uint64_t all = g.height / 2 * (g.channels / 32), cores = __dg_cores(), core = __dg_core(), next = core * all / cores,
+           last = (core + 1) * all / cores;
 
   dg_dma_command image, weights, store;
   whole(&image, 8);
@@ -92,14 +99,16 @@ void depthwise(const dg_launch *launch, uint64_t unused_first, uint64_t unused_l
       int64_t top = (int64_t)p.top - 1, rows = p.rows + 2;
       image.src = g.x + top * (int64_t)g.width * pixel - pixel + p.group * lane_bytes;
       image.dst = base;
-      image.count[2] = rows, image.low[2] = top < 0 ? 1 : 0, image.high[2] = (int64_t)g.height - top < rows ? (int64_t)g.height - top : rows;
+      image.count[2] = rows, image.low[2] = top < 0 ? 1 : 0,
+      image.high[2] = (int64_t)g.height - top < rows ? (int64_t)g.height - top : rows;
       __dg_dma(DG_LOAD0, &image);
       weights.src = g.w + p.group * lane_bytes;
       weights.dst = base + in_bytes;
       loaded[i % slots] = __dg_dma(DG_LOAD0, &weights);
       next += p.rows / 2;
     }
-    if (!was) continue;
+    if (!was)
+      continue;
     uint64_t slot = (i - 1) % slots, base = DG_LM_BASE + slot * slot_bytes, out = base + in_bytes + weight_bytes;
     struct piece p = pieces[slot];
     __dg_await(DG_LOAD0, loaded[slot]);

@@ -1,9 +1,9 @@
-// out = x + y over f32 in DRAM, on all cores: chunks stream through LM in `slots` slots, dealt out to the cores in turn, so that neighbours in
-// time are neighbours in DRAM.
+// out = x + y over f32 in DRAM, on all cores: chunks stream through LM in `slots` slots, dealt out to the cores in turn, so that neighbours
+// in time are neighbours in DRAM.
 #include "copies.h"
 
 struct arguments {
-  uint64_t x, y, out, n, chunk;  // elements; n a multiple of chunk, chunk of 128
+  uint64_t x, y, out, n, chunk; // elements; n a multiple of chunk, chunk of 128
 };
 
 enum { slots = 4 };
@@ -12,7 +12,8 @@ static void add(uint32_t x, uint32_t y, uint32_t out, uint64_t n) {
   const dg_f32x32 *a = (const dg_f32x32 *)(uint64_t)x, *b = (const dg_f32x32 *)(uint64_t)y;
   dg_f32x32 *c = (dg_f32x32 *)(uint64_t)out;
   for (uint64_t i = 0; i < n / 32; i += 4)
-    for (int j = 0; j < 4; ++j) c[i + j] = a[i + j] + b[i + j];
+    for (int j = 0; j < 4; ++j)
+      c[i + j] = a[i + j] + b[i + j];
 }
 
 void vector_add(const dg_launch *launch, uint64_t first, uint64_t last, uint64_t step) {
@@ -32,7 +33,8 @@ void vector_add(const dg_launch *launch, uint64_t first, uint64_t last, uint64_t
       copy.src = g.y + from, copy.dst = at + bytes;
       loaded[i % slots] = __dg_dma(DG_LOAD0, &copy);
     }
-    if (i < slots - 1) continue;
+    if (i < slots - 1)
+      continue;
     uint64_t done = i - (slots - 1), slot = done % slots;
     uint32_t at = DG_LM_BASE + slot * 3 * bytes;
     __dg_await(DG_LOAD0, loaded[slot]);

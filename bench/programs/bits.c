@@ -26,7 +26,8 @@ int main(void) {
     mix = mix << 7 | mix >> 57;
     mix ^= (uint64_t)__builtin_popcount(x) << 40 | (uint64_t)__builtin_clz(x | 1) << 20 | __builtin_ctzll(mix | 1ull << 60);
     mix += (uint16_t)(half << 3 | half >> 13) - (uint8_t)(byte * 5) + (int8_t)byte + (int16_t)half;
-    if (__builtin_parity(x)) mix ^= ~(uint64_t)x & 0xff00ff;
+    if (__builtin_parity(x))
+      mix ^= ~(uint64_t)x & 0xff00ff;
     mix += x & 4 ? 17 : 5;
     mix -= (int32_t)x < 0 ? 1 : 0;
   }

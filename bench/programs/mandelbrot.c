@@ -4,7 +4,11 @@
 static int steps_double(double cx, double cy) {
   double x = 0, y = 0;
   int n = 0;
-  for (; n < 100 && x * x + y * y < 4; n++) { double t = x * x - y * y + cx; y = 2 * x * y + cy; x = t; }
+  for (; n < 100 && x * x + y * y < 4; n++) {
+    double t = x * x - y * y + cx;
+    y = 2 * x * y + cy;
+    x = t;
+  }
   return n;
 }
 static int64_t times(int64_t a, int64_t b) { return (int64_t)(((__int128)a * b) >> 32); }
@@ -13,7 +17,8 @@ static int steps_fixed(int64_t cx, int64_t cy) {
   int n = 0;
   for (; n < 100; n++) {
     int64_t xx = times(x, x), yy = times(y, y);
-    if (xx + yy >= 4ll << 32) break;
+    if (xx + yy >= 4ll << 32)
+      break;
     y = 2 * times(x, y) + cy;
     x = xx - yy + cx;
   }

@@ -1,7 +1,8 @@
 // The ten queens problem, by recursion on bit masks.
 #include <stdio.h>
 static int solve(unsigned all, unsigned columns, unsigned left, unsigned right) {
-  if (columns == all) return 1;
+  if (columns == all)
+    return 1;
   int found = 0;
   for (unsigned free = all & ~(columns | left | right); free; free &= free - 1) {
     unsigned bit = free & -free;

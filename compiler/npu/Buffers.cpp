@@ -40,7 +40,7 @@ std::vector<Buffer *> of(const Buffers &buffers, bool accumulators) {
   return result;
 }
 
-}  // namespace
+} // namespace
 
 int64_t assignOffsets(Buffers &buffers, int64_t localBytes, int64_t accumulatorBytes) {
   int64_t local = place(of(buffers, false)) - localBytes, accumulators = place(of(buffers, true)) - accumulatorBytes;
@@ -87,4 +87,4 @@ std::string describeLocation(Location location) {
   return text;
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -21,13 +21,13 @@ inline constexpr int maximumSlots = 2;
 struct Buffer {
   std::string what;
   mlir::Location where;
-  bool accumulators = false;      // in ACC, else in LM
-  int64_t bytes = 0;              // of one slot
+  bool accumulators = false; // in ACC, else in LM
+  int64_t bytes = 0;         // of one slot
   int slots = 1;
-  mlir::Operation *loop = nullptr;  // the loop whose iterations take the next slot; null: the loop over programs
-  bool ahead = false;             // filled one program before the code that reads it
-  bool kept = false;              // filled only when what it holds changes; the slot moves on only then
-  bool alone = false;             // shares its memory with no other buffer
+  mlir::Operation *loop = nullptr; // the loop whose iterations take the next slot; null: the loop over programs
+  bool ahead = false;              // filled one program before the code that reads it
+  bool kept = false;               // filled only when what it holds changes; the slot moves on only then
+  bool alone = false;              // shares its memory with no other buffer
 
   // Places in the kernel's order of operations between which it is in use.
   int begin = 0, end = 0;
@@ -57,4 +57,4 @@ std::vector<LocalBuffer> peakBuffers(const Buffers &buffers, bool accumulators);
 
 std::string describeLocation(mlir::Location location);
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

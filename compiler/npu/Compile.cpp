@@ -31,4 +31,4 @@ llvm::Expected<CompiledModule> compileForNpu(ModuleOp kernels, const Machine &ma
   }
 }
 
-}  // namespace dougong
+} // namespace dougong

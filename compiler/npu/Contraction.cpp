@@ -63,7 +63,7 @@ std::optional<uint8_t> engineType(Type type, bool isUnsigned) {
   return std::nullopt;
 }
 
-}  // namespace
+} // namespace
 
 bool isMultiplyAdd(linalg::LinalgOp op) { return matchMultiplyAdd(op).has_value(); }
 
@@ -94,7 +94,7 @@ std::optional<Contraction> matchContraction(linalg::LinalgOp op, const Nest &nes
       result.columns = l;
   if (result.columns >= 0) {
     bool first = nest.operands[0].strides[result.columns], second = nest.operands[1].strides[result.columns];
-    if (first == second)  // depthwise: every column has operands of its own
+    if (first == second) // depthwise: every column has operands of its own
       return std::nullopt;
     if (first)
       std::swap(result.a, result.b);
@@ -107,7 +107,8 @@ std::optional<Contraction> matchContraction(linalg::LinalgOp op, const Nest &nes
       (bStrides[l] == 0 && out4[l] ? rows : result.outer).push_back(l);
   }
   // The innermost loops become counters; two row counters want accumulators that go on without a gap.
-  while (!rows.empty() && (result.rows.empty() || (result.rows.size() == 1 && out4[rows.back()] == out4[result.rows[0]] * nest.loops[result.rows[0]].size))) {
+  while (!rows.empty() && (result.rows.empty() ||
+                           (result.rows.size() == 1 && out4[rows.back()] == out4[result.rows[0]] * nest.loops[result.rows[0]].size))) {
     result.rows.insert(result.rows.begin(), rows.back());
     rows.pop_back();
   }
@@ -135,4 +136,4 @@ std::optional<Contraction> matchContraction(linalg::LinalgOp op) {
   return matchContraction(op, buildNest(op, strides));
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

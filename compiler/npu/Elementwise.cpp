@@ -99,16 +99,17 @@ private:
 
   llvm::Value *compare(arith::CmpFOp compare, Values in) {
     static const llvm::CmpInst::Predicate table[] = {
-        llvm::CmpInst::FCMP_FALSE, llvm::CmpInst::FCMP_OEQ, llvm::CmpInst::FCMP_OGT, llvm::CmpInst::FCMP_OGE, llvm::CmpInst::FCMP_OLT, llvm::CmpInst::FCMP_OLE,
-        llvm::CmpInst::FCMP_ONE,   llvm::CmpInst::FCMP_ORD, llvm::CmpInst::FCMP_UEQ, llvm::CmpInst::FCMP_UGT, llvm::CmpInst::FCMP_UGE, llvm::CmpInst::FCMP_ULT,
+        llvm::CmpInst::FCMP_FALSE, llvm::CmpInst::FCMP_OEQ, llvm::CmpInst::FCMP_OGT, llvm::CmpInst::FCMP_OGE,
+        llvm::CmpInst::FCMP_OLT,   llvm::CmpInst::FCMP_OLE, llvm::CmpInst::FCMP_ONE, llvm::CmpInst::FCMP_ORD,
+        llvm::CmpInst::FCMP_UEQ,   llvm::CmpInst::FCMP_UGT, llvm::CmpInst::FCMP_UGE, llvm::CmpInst::FCMP_ULT,
         llvm::CmpInst::FCMP_ULE,   llvm::CmpInst::FCMP_UNE, llvm::CmpInst::FCMP_UNO, llvm::CmpInst::FCMP_TRUE};
     return b.CreateFCmp(table[int(compare.getPredicate())], in[0], in[1]);
   }
 
   llvm::Value *compare(arith::CmpIOp compare, Values in) {
-    static const llvm::CmpInst::Predicate table[] = {llvm::CmpInst::ICMP_EQ,  llvm::CmpInst::ICMP_NE,  llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_SLE,
-                                                     llvm::CmpInst::ICMP_SGT, llvm::CmpInst::ICMP_SGE, llvm::CmpInst::ICMP_ULT, llvm::CmpInst::ICMP_ULE,
-                                                     llvm::CmpInst::ICMP_UGT, llvm::CmpInst::ICMP_UGE};
+    static const llvm::CmpInst::Predicate table[] = {
+        llvm::CmpInst::ICMP_EQ,  llvm::CmpInst::ICMP_NE,  llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_SLE, llvm::CmpInst::ICMP_SGT,
+        llvm::CmpInst::ICMP_SGE, llvm::CmpInst::ICMP_ULT, llvm::CmpInst::ICMP_ULE, llvm::CmpInst::ICMP_UGT, llvm::CmpInst::ICMP_UGE};
     return b.CreateICmp(table[int(compare.getPredicate())], in[0], in[1]);
   }
 
@@ -163,7 +164,7 @@ private:
     return result ? result : isFloat ? this->number(x, 1) : llvm::ConstantInt::get(x->getType(), 1);
   }
 
-  llvm::Value *ceilDivide(Values in) {  // toward +inf, signed
+  llvm::Value *ceilDivide(Values in) { // toward +inf, signed
     llvm::Value *quotient = b.CreateSDiv(in[0], in[1]), *rest = b.CreateSRem(in[0], in[1]);
     llvm::Value *zero = llvm::Constant::getNullValue(rest->getType());
     llvm::Value *up = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSGE(b.CreateXor(rest, in[1]), zero));
@@ -232,7 +233,7 @@ private:
         .Case<math::CeilOp>(is([&] { return call(In::ceil, in); }))
         .Case<math::TruncOp>(is([&] { return call(In::trunc, in); }))
         .Case<math::RoundEvenOp>(is([&] { return call(In::roundeven, in); }))
-        .Case<math::RoundOp>(is([&] {  // halves away from zero
+        .Case<math::RoundOp>(is([&] { // halves away from zero
           llvm::Value *magnitude = call(In::fabs, in);
           llvm::Value *down = call(In::floor, {magnitude});
           llvm::Value *up = b.CreateFCmpOGE(b.CreateFSub(magnitude, down), number(magnitude, 0.5));
@@ -249,8 +250,10 @@ private:
         .Case<math::PowFOp>(is([&] { return power(in[0], in[1]); }))
         .Case<math::FPowIOp, math::IPowIOp>(is([&] { return wholePower(in[0], in[1]); }))
         .Case<math::IsNaNOp>(is([&] { return b.CreateFCmpUNO(in[0], in[0]); }))
-        .Case<math::IsInfOp>(is([&] { return b.CreateFCmpOEQ(call(In::fabs, in), number(in[0], std::numeric_limits<double>::infinity())); }))
-        .Case<math::IsFiniteOp>(is([&] { return b.CreateFCmpONE(call(In::fabs, in), number(in[0], std::numeric_limits<double>::infinity())); }))
+        .Case<math::IsInfOp>(
+            is([&] { return b.CreateFCmpOEQ(call(In::fabs, in), number(in[0], std::numeric_limits<double>::infinity())); }))
+        .Case<math::IsFiniteOp>(
+            is([&] { return b.CreateFCmpONE(call(In::fabs, in), number(in[0], std::numeric_limits<double>::infinity())); }))
         .Case<math::CtPopOp>(is([&] { return call(In::ctpop, in); }))
         .Case<math::CountLeadingZerosOp>(is([&] { return b.CreateIntrinsic(in[0]->getType(), In::ctlz, {in[0], b.getFalse()}); }))
         .Case<math::CountTrailingZerosOp>(is([&] { return b.CreateIntrinsic(in[0]->getType(), In::cttz, {in[0], b.getFalse()}); }))
@@ -269,7 +272,7 @@ private:
   Operation *op;
 };
 
-}  // namespace
+} // namespace
 
 llvm::Type *elementType(mlir::Type type, llvm::LLVMContext &context, int lanes) {
   llvm::Type *element = nullptr;
@@ -316,4 +319,4 @@ llvm::Constant *emitConstant(Attribute attribute, llvm::LLVMContext &context) {
   return nullptr;
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

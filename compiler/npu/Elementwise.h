@@ -20,4 +20,4 @@ llvm::Value *emitElementwise(llvm::IRBuilderBase &builder, mlir::Operation *op, 
 // A constant's bits, f16 and bf16 included.
 llvm::Constant *emitConstant(mlir::Attribute attribute, llvm::LLVMContext &context);
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -21,12 +21,15 @@ void KernelEmitter::set(const Descriptor &descriptor, size_t offset, llvm::Value
   where.CreateStore(value, where.CreateConstGEP1_64(where.getInt8Ty(), descriptor.memory, offset));
 }
 
-void KernelEmitter::set(const Descriptor &descriptor, size_t offset, uint64_t value, int bits) { set(descriptor, offset, builder.getIntN(bits, value)); }
+void KernelEmitter::set(const Descriptor &descriptor, size_t offset, uint64_t value, int bits) {
+  set(descriptor, offset, builder.getIntN(bits, value));
+}
 
 //===-- Copies ------------------------------------------------------------===//
 
 // Issues copies until all dimensions are done: five in a command, further ones outside, one command an index.
-llvm::Value *KernelEmitter::issueDma(int queue, llvm::Value *source, llvm::Value *target, ArrayRef<CopyDimension> dimensions, int64_t bytes, llvm::Value *fill) {
+llvm::Value *KernelEmitter::issueDma(int queue, llvm::Value *source, llvm::Value *target, ArrayRef<CopyDimension> dimensions, int64_t bytes,
+                                     llvm::Value *fill) {
   if (dimensions.size() > 5) {
     const CopyDimension &outer = dimensions.front();
     llvm::AllocaInst *issued = variable(builder.getInt64Ty(), nullptr);
@@ -74,9 +77,7 @@ int KernelEmitter::loadQueue(Operation *op) const {
   return before % 2 ? DG_LOAD1 : DG_LOAD0;
 }
 
-int KernelEmitter::storeQueue(Operation *op) const {
-  return DG_STORE0;
-}
+int KernelEmitter::storeQueue(Operation *op) const { return DG_STORE0; }
 
 llvm::Value *KernelEmitter::fillBits(llvm::Value *fill, int64_t bytes) {
   if (!fill)
@@ -107,7 +108,7 @@ SmallVector<Span> mergedSpans(ArrayRef<int64_t> shape, ArrayRef<int64_t> source,
   return spans;
 }
 
-}  // namespace
+} // namespace
 
 void KernelEmitter::copyTile(const Tile &target, const Tile &source) {
   SmallVector<CopyDimension> dimensions;
@@ -147,7 +148,7 @@ llvm::Value *clampTo(llvm::IRBuilder<> &b, llvm::Value *value, int64_t count) {
   return b.CreateTrunc(value, b.getInt32Ty());
 }
 
-}  // namespace
+} // namespace
 
 // A load outside loops is left out where all that it depends on is as it was for the program before: weights stay in LM.
 LogicalResult KernelEmitter::emitLoad(dg::LoadOp load) {
@@ -192,7 +193,8 @@ LogicalResult KernelEmitter::emitLoad(dg::LoadOp load) {
   SmallVector<llvm::Value *> starts, moduli;
   for (unsigned d = 0; d < type.getRank(); ++d) {
     int64_t count = type.getDimSize(d);
-    bool wraps = load.isWrapped() && !(isa<llvm::ConstantInt>(scalar(load.getModuli()[d])) && cast<llvm::ConstantInt>(scalar(load.getModuli()[d]))->isZero());
+    bool wraps = load.isWrapped() &&
+                 !(isa<llvm::ConstantInt>(scalar(load.getModuli()[d])) && cast<llvm::ConstantInt>(scalar(load.getModuli()[d]))->isZero());
     llvm::Value *low = nullptr, *high = nullptr;
     if (load.isBounded()) {
       low = clampTo(builder, scalar(load.getLower()[d]), count);
@@ -251,14 +253,17 @@ LogicalResult KernelEmitter::emitLoad(dg::LoadOp load) {
     llvm::Value *at = builder.CreateLoad(builder.getInt64Ty(), done);
     llvm::Value *place = builder.CreateSRem(builder.CreateAdd(starts[d], at), moduli[d]);
     place = builder.CreateSelect(builder.CreateICmpSLT(place, i64(0)), builder.CreateAdd(place, moduli[d]), place);
-    llvm::Value *length = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder.CreateSub(total, at), builder.CreateSub(moduli[d], place));
+    llvm::Value *length =
+        builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder.CreateSub(total, at), builder.CreateSub(moduli[d], place));
     llvm::Value *length32 = builder.CreateTrunc(length, builder.getInt32Ty()), *at32 = builder.CreateTrunc(at, builder.getInt32Ty());
     auto shifted = [&](llvm::Value *bound) {
       llvm::Value *value = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, builder.CreateSub(bound, at32), i32(0));
       return builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, length32);
     };
-    dimensions[d] = {length32, whole.sourceStride, whole.targetStride, whole.low ? shifted(whole.low) : nullptr, whole.low ? shifted(whole.high) : nullptr};
-    issue(d + 1, builder.CreateAdd(source, builder.CreateMul(place, whole.sourceStride)), builder.CreateAdd(target, builder.CreateMul(at, whole.targetStride)));
+    dimensions[d] = {length32, whole.sourceStride, whole.targetStride, whole.low ? shifted(whole.low) : nullptr,
+                     whole.low ? shifted(whole.high) : nullptr};
+    issue(d + 1, builder.CreateAdd(source, builder.CreateMul(place, whole.sourceStride)),
+          builder.CreateAdd(target, builder.CreateMul(at, whole.targetStride)));
     dimensions[d] = whole;
     llvm::Value *next = builder.CreateAdd(at, length);
     builder.CreateStore(next, done);
@@ -401,7 +406,8 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op, const Contract
   SmallVector<int> outer = c.outer;
   outer.append(c.outerSteps);
   llvm::Value *firstStep = builder.getTrue();
-  std::function<void(size_t, llvm::Value *, llvm::Value *, llvm::Value *)> nestLoops = [&](size_t depth, llvm::Value *aAt, llvm::Value *bAt, llvm::Value *accAt) {
+  std::function<void(size_t, llvm::Value *, llvm::Value *, llvm::Value *)> nestLoops = [&](size_t depth, llvm::Value *aAt, llvm::Value *bAt,
+                                                                                           llvm::Value *accAt) {
     if (depth == outer.size()) {
       auto low = [&](llvm::Value *v) { return builder.CreateTrunc(v, builder.getInt32Ty()); };
       set(command, offsetof(Command, a), low(aAt));
@@ -414,7 +420,9 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op, const Contract
     }
     int loop = outer[depth];
     countedLoop(i64(0), i64(nest.loops[loop].size), i64(1), [&](llvm::Value *i) {
-      auto step = [&](llvm::Value *base, const Nest::Operand &operand) { return builder.CreateAdd(base, builder.CreateMul(i, i64(operand.strides[loop]))); };
+      auto step = [&](llvm::Value *base, const Nest::Operand &operand) {
+        return builder.CreateAdd(base, builder.CreateMul(i, i64(operand.strides[loop])));
+      };
       llvm::Value *saved = firstStep;
       if (nest.loops[loop].reduction)
         firstStep = builder.CreateAnd(firstStep, builder.CreateICmpEQ(i, i64(0)));
@@ -482,7 +490,8 @@ void KernelEmitter::drainPlainly(Value value, Operation *definition) {
   if (!wanted)
     return;
   auto type = cast<RankedTensorType>(value.getType());
-  Tile out = newTile(definition, 100 + cast<OpResult>(value).getResultNumber(), definition->getLoc(), type, "contraction's result", Filled::ByCommand);
+  Tile out = newTile(definition, 100 + cast<OpResult>(value).getResultNumber(), definition->getLoc(), type, "contraction's result",
+                     Filled::ByCommand);
   drain(accumulators[value], out, Epilogue(), nullptr, nullptr, nullptr);
   tiles[value] = out;
 }
@@ -504,9 +513,10 @@ namespace {
 
 uint8_t drainType(Type type) { return type.isF16() ? DG_F16 : type.isBF16() ? DG_BF16 : type.isInteger(32) ? DG_I32 : DG_F32; }
 
-}  // namespace
+} // namespace
 
-void KernelEmitter::drain(const Tile &acc, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias, const Tile *residual) {
+void KernelEmitter::drain(const Tile &acc, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias,
+                          const Tile *residual) {
   using Command = dg_drain_command;
   int64_t columns = out.shape.empty() ? 1 : out.shape.back(), rows = 1;
   for (int64_t size : out.shape)
@@ -518,7 +528,8 @@ void KernelEmitter::drain(const Tile &acc, const Tile &out, const Epilogue &epil
   auto low = [&](llvm::Value *v) { return builder.CreateTrunc(v, builder.getInt32Ty()); };
   Descriptor command = descriptor(sizeof(Command));
   auto constant = [&](size_t offset, int64_t value) { set(command, offset, uint32_t(value), 32); };
-  for (auto [tile, offset] : {std::pair(scale, offsetof(Command, scale)), std::pair(bias, offsetof(Command, bias)), std::pair(residual, offsetof(Command, residual))}) {
+  for (auto [tile, offset] : {std::pair(scale, offsetof(Command, scale)), std::pair(bias, offsetof(Command, bias)),
+                              std::pair(residual, offsetof(Command, residual))}) {
     if (!tile) {
       constant(offset, 0);
       continue;
@@ -547,4 +558,4 @@ void KernelEmitter::drain(const Tile &acc, const Tile &out, const Epilogue &epil
   afterCommand(DG_DRAIN, builder.CreateCall(drainCommand, {command.memory}), reads, {out.buffer});
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -112,7 +112,8 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
 }
 
 // for (i = from; i < to; i += step), signed. A loop known to run is entered without a test.
-void KernelEmitter::countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, bool mayUnroll) {
+void KernelEmitter::countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body,
+                                bool mayUnroll) {
   auto *low = dyn_cast<llvm::ConstantInt>(from), *high = dyn_cast<llvm::ConstantInt>(to), *by = dyn_cast<llvm::ConstantInt>(step);
   bool fixed = low && high && by;
   if (fixed && low->getSExtValue() + by->getSExtValue() >= high->getSExtValue()) {
@@ -519,4 +520,4 @@ LogicalResult KernelEmitter::emitWhile(scf::WhileOp loop) {
   return success();
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -34,12 +34,13 @@ void KernelEmitter::declareInstructions() {
 
 // What costs nothing to say again in the other section: scalars, and names for parts of tiles.
 bool KernelEmitter::isFree(Operation *op) {
-  if (isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-          tensor::DimOp>(op))
+  if (isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::CastOp, tensor::DimOp>(op))
     return true;
   if (isa<arith::ConstantOp>(op))
     return !isa<ShapedType>(op->getResult(0).getType()) || cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue()).isSplat();
-  bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  bool scalars =
+      llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
   return scalars && op->getNumRegions() == 0 && isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>();
 }
 
@@ -84,7 +85,8 @@ bool KernelEmitter::evolvesFreely(BlockArgument argument) {
     }
     if (!loop->isAncestor(definition))
       continue;
-    if (definition->getBlock() != loop.getBody() || !isFree(definition) || llvm::any_of(definition->getOperandTypes(), llvm::IsaPred<ShapedType>))
+    if (definition->getBlock() != loop.getBody() || !isFree(definition) ||
+        llvm::any_of(definition->getOperandTypes(), llvm::IsaPred<ShapedType>))
       return false;
     llvm::append_range(open, definition->getOperands());
   }
@@ -144,7 +146,8 @@ bool KernelEmitter::split(Block &block) {
   if (layout.overlap.accumulatorSlots == 1)
     for (Operation *op : ahead)
       for (Value result : op->getResults())
-        possible &= !isHeldInAccumulators(result) || llvm::all_of(result.getUsers(), [&](Operation *user) { return aheadOps.contains(user); });
+        possible &=
+            !isHeldInAccumulators(result) || llvm::all_of(result.getUsers(), [&](Operation *user) { return aheadOps.contains(user); });
   return possible;
 }
 
@@ -187,8 +190,8 @@ LogicalResult KernelEmitter::run() {
   auto *type = llvm::FunctionType::get(builder.getVoidTy(), {ptr, i64, i64, i64}, false);
   function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, source.getName(), module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("no-builtins");  // there is no C library on a core: no memset out of stores
-  function->addFnAttr("warn-stack-size", std::to_string(DG_LM_STACK_BYTES));  // more is an error of compileToObject
+  function->addFnAttr("no-builtins");                                        // there is no C library on a core: no memset out of stores
+  function->addFnAttr("warn-stack-size", std::to_string(DG_LM_STACK_BYTES)); // more is an error of compileToObject
   auto *entryBlock = llvm::BasicBlock::Create(context, "entry", function);
   auto *first = llvm::BasicBlock::Create(context, "arguments", function);
   entry.SetInsertPoint(llvm::BranchInst::Create(first, entryBlock));
@@ -204,7 +207,8 @@ LogicalResult KernelEmitter::run() {
     llvm::Type *type = isa<MemRefType>(argument.getType()) ? i64 : elementType(argument.getType(), context);
     if (!type)
       return source.emitError("argument ") << index << " has the type " << argument.getType() << ", which the NPU has no register for";
-    scalars[argument] = type->isIntegerTy(1) ? builder.CreateTrunc(builder.CreateLoad(builder.getInt8Ty(), pointer), type) : builder.CreateLoad(type, pointer);
+    scalars[argument] = type->isIntegerTy(1) ? builder.CreateTrunc(builder.CreateLoad(builder.getInt8Ty(), pointer), type)
+                                             : builder.CreateLoad(type, pointer);
   }
   for (int queue = 0; queue < DG_QUEUES; ++queue)
     lastTicket[queue] = variable(i64, this->i64(0));
@@ -286,7 +290,8 @@ LogicalResult KernelEmitter::emitSection(llvm::Value *program, bool ahead) {
 
 //===-- Buffers -----------------------------------------------------------===//
 
-Buffer *KernelEmitter::buffer(const void *key, int role, Location where, const llvm::Twine &what, int64_t bytes, bool accumulators, Filled filled) {
+Buffer *KernelEmitter::buffer(const void *key, int role, Location where, const llvm::Twine &what, int64_t bytes, bool accumulators,
+                              Filled filled) {
   Buffer *&found = layout.byRole[{key, role}];
   if (!found) {
     found = layout.buffers.emplace_back(new Buffer{what.str(), where}).get();
@@ -296,7 +301,7 @@ Buffer *KernelEmitter::buffer(const void *key, int role, Location where, const l
     found->loop = loops.empty() ? nullptr : loops.back();
     found->begin = found->end = position[current];
     const Overlap &overlap = layout.overlap;
-    found->slots = accumulators                     ? overlap.accumulatorSlots
+    found->slots = accumulators                   ? overlap.accumulatorSlots
                    : filled == Filled::ByCommand  ? overlap.slots
                    : filled == Filled::ToBeStored ? overlap.resultSlots
                                                   : 1;
@@ -390,7 +395,8 @@ llvm::Value *KernelEmitter::address(const Tile &tile) {
   return builder.CreateAdd(builder.CreateAdd(slotOffset(tile.buffer), i64(base)), tile.offset);
 }
 
-Tile KernelEmitter::newTile(const void *key, int role, Location where, RankedTensorType type, const llvm::Twine &what, Filled filled, bool inAcc) {
+Tile KernelEmitter::newTile(const void *key, int role, Location where, RankedTensorType type, const llvm::Twine &what, Filled filled,
+                            bool inAcc) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << what << ", ";
@@ -471,4 +477,4 @@ void KernelEmitter::waitForStores(int queue, Value base, bool forWriting) {
     waitFor(queue, other, lastTicket[other]);
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -3,8 +3,8 @@
 // Loops, from the outside: parallel ones, the last of them several iterations at once (`together`); then the vector loop, 32
 // lanes at a time, if it is parallel; then the reductions, in registers; innermost the vector loop if it is a reduction.
 //
-//   sum over k of a[m,k]*b[k,n]:  for m by 8 { for n by 32 { acc[8] = init; for k { acc[u] += splat(a[m+u,k]) * b[k,n..n+31] } store acc[8] } }
-//   row sums of x[m,n]:           for m by 4 { acc[4] = 0; for n by 32 { acc[u] += x[m+u,n..n+31] } store reduce(acc[u]) }
+//   sum over k of a[m,k]*b[k,n]:  for m by 8 { for n by 32 { acc[8] = init; for k { acc[u] += splat(a[m+u,k]) * b[k,n..n+31] } store acc[8]
+//   } } row sums of x[m,n]:           for m by 4 { acc[4] = 0; for n by 32 { acc[u] += x[m+u,n..n+31] } store reduce(acc[u]) }
 //
 // What is done together is emitted operation by operation, so that latencies overlap, and an operand that several
 // iterations share is loaded once. Windows of a few elements (3x3, 5x5) are unrolled for the same reason.
@@ -23,7 +23,6 @@ using namespace mlir;
 
 namespace dougong::npu {
 
-
 class VectorCode {
 public:
   VectorCode(KernelEmitter &emitter, linalg::LinalgOp op) : e(emitter), b(emitter.builder), op(op) {}
@@ -31,7 +30,7 @@ public:
 
 private:
   struct Operand {
-    std::optional<Tile> tile;  // none: a splat or unused
+    std::optional<Tile> tile; // none: a splat or unused
     llvm::Value *splat = nullptr, *base = nullptr;
     Type element;
   };
@@ -72,8 +71,8 @@ private:
   SmallVector<Tile> results;
   SmallVector<llvm::Value *> resultBase;
   SmallVector<Nest::Operand> resultNest;
-  SmallVector<int> parallel, reduced;  // loops without the vector loop
-  SmallVector<int64_t> periods;        // of operands that repeat within a vector
+  SmallVector<int> parallel, reduced; // loops without the vector loop
+  SmallVector<int64_t> periods;       // of operands that repeat within a vector
   int vectorLoop = -1, togetherLoop = -1, joinedLoop = -1;
   int64_t together = 1, unrolled = 1;
   int inputs = 0;
@@ -90,7 +89,8 @@ LogicalResult VectorCode::findOperands() {
     Operand operand;
     operand.element = getElementTypeOrSelf(use.get().getType());
     if (!elementType(operand.element, e.context))
-      return op.emitOpError("computes with elements of type ") << operand.element << ", which the NPU can only load, store and multiply in contractions";
+      return op.emitOpError("computes with elements of type ")
+             << operand.element << ", which the NPU can only load, store and multiply in contractions";
     bool read = op.payloadUsesValueFromOperand(&use);
     if (read) {
       operand.splat = e.scalar(use.get());
@@ -149,8 +149,9 @@ Operation *VectorCode::combiner(unsigned result) {
   Operation *combine = block->getTerminator()->getOperand(result).getDefiningOp();
   if (!combine || !carried.hasOneUse() || *carried.getUsers().begin() != combine || combine->getNumOperands() != 2)
     return nullptr;
-  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::MulIOp, arith::AndIOp,
-             arith::OrIOp, arith::XOrIOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(combine)
+  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp,
+             arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
+             combine)
              ? combine
              : nullptr;
 }
@@ -158,7 +159,8 @@ Operation *VectorCode::combiner(unsigned result) {
 // Elements of 32 bits and less only, and nothing that has to be looked up by index.
 bool VectorCode::fitsVectors() {
   auto fits = [](Type type) {
-    return type.isIntOrFloat() && !type.isIndex() && type.getIntOrFloatBitWidth() <= 32 && (type.getIntOrFloatBitWidth() != 8 || !isa<FloatType>(type));
+    return type.isIntOrFloat() && !type.isIndex() && type.getIntOrFloatBitWidth() <= 32 &&
+           (type.getIntOrFloatBitWidth() != 8 || !isa<FloatType>(type));
   };
   for (Operand &operand : operands)
     if (!fits(operand.element))
@@ -213,14 +215,14 @@ void VectorCode::chooseVectorLoop() {
       int64_t size = nest.loops[l].size;
       double worth = double(size) / llvm::alignTo(size, vectorLanes);
       if (nest.loops[l].reduction)
-        worth *= size >= 4 * vectorLanes ? 0.6 : 0.3;  // what the final reduction costs
+        worth *= size >= 4 * vectorLanes ? 0.6 : 0.3; // what the final reduction costs
       if (worth > best) {
         best = worth;
         vectorLoop = l;
       }
     }
   if (llvm::any_of(periods, [](int64_t period) { return period != 0; }))
-    vectorLoop = joinedLoop;  // what repeats does so in this one
+    vectorLoop = joinedLoop; // what repeats does so in this one
   for (auto [l, loop] : llvm::enumerate(nest.loops))
     if (int(l) != vectorLoop)
       (loop.reduction ? reduced : parallel).push_back(l);
@@ -343,11 +345,16 @@ llvm::Value *VectorCode::pointer(int operand, const Indices &at) {
         auto binary = cast<AffineBinaryOpExpr>(part);
         llvm::Value *left = value(binary.getLHS()), *right = value(binary.getRHS());
         switch (binary.getKind()) {
-        case AffineExprKind::Add: return b.CreateAdd(left, right);
-        case AffineExprKind::Mul: return b.CreateMul(left, right);
-        case AffineExprKind::Mod: return b.CreateSRem(left, right);  // what is indexed is never negative
-        case AffineExprKind::CeilDiv: return b.CreateSDiv(b.CreateAdd(left, b.CreateSub(right, e.i64(1))), right);
-        default: return b.CreateSDiv(left, right);
+        case AffineExprKind::Add:
+          return b.CreateAdd(left, right);
+        case AffineExprKind::Mul:
+          return b.CreateMul(left, right);
+        case AffineExprKind::Mod:
+          return b.CreateSRem(left, right); // what is indexed is never negative
+        case AffineExprKind::CeilDiv:
+          return b.CreateSDiv(b.CreateAdd(left, b.CreateSub(right, e.i64(1))), right);
+        default:
+          return b.CreateSDiv(left, right);
         }
       };
       offset = b.CreateAdd(offset, b.CreateMul(value(expr), e.i64(stride)));
@@ -370,7 +377,9 @@ llvm::Value *VectorCode::load(int index, const Indices &at, int lanes) {
     SmallVector<int> lanesOfPeriod;
     for (int lane = 0; lane < lanes; ++lane)
       lanesOfPeriod.push_back(lane % periods[index]);
-    llvm::Value *wide = operand.element.isFloat() && elementBytes(operand.element) == 2 ? b.CreateFPExt(value, llvm::FixedVectorType::get(b.getFloatTy(), lanes)) : value;
+    llvm::Value *wide = operand.element.isFloat() && elementBytes(operand.element) == 2
+                            ? b.CreateFPExt(value, llvm::FixedVectorType::get(b.getFloatTy(), lanes))
+                            : value;
     return b.CreateShuffleVector(wide, lanesOfPeriod);
   }
   return operand.element.isInteger(1) ? b.CreateICmpNE(value, llvm::Constant::getNullValue(type)) : value;
@@ -379,7 +388,9 @@ llvm::Value *VectorCode::load(int index, const Indices &at, int lanes) {
 void VectorCode::store(int index, llvm::Value *value, const Indices &at, int lanes, llvm::Value *mask) {
   Type element = results[index].element;
   if (element.isInteger(1))
-    value = b.CreateZExt(value, llvm::isa<llvm::VectorType>(value->getType()) ? (llvm::Type *)llvm::FixedVectorType::get(b.getInt8Ty(), lanes) : b.getInt8Ty());
+    value =
+        b.CreateZExt(value, llvm::isa<llvm::VectorType>(value->getType()) ? (llvm::Type *)llvm::FixedVectorType::get(b.getInt8Ty(), lanes)
+                                                                          : b.getInt8Ty());
   value = splat(b, value, lanes);
   llvm::Value *to = pointer(operands.size() + index, at);
   llvm::Align align(elementBytes(element));
@@ -394,7 +405,8 @@ void VectorCode::store(int index, llvm::Value *value, const Indices &at, int lan
 // The cheaper forms of an operation in f32 whose result is rounded to 16 bits later; null where there is none.
 //   x*y + z → fma        x / y → x * (1/y): reciprocals are four times as fast as quotients
 llvm::Value *VectorCode::relaxed(Operation &inner, llvm::DenseMap<Value, llvm::Value *> &values) {
-  if (inner.getNumResults() != 1 || !inner.getResult(0).getType().isF32() || !llvm::all_of(results, [](const Tile &tile) { return elementBytes(tile.element) == 2 && isa<FloatType>(tile.element); }))
+  if (inner.getNumResults() != 1 || !inner.getResult(0).getType().isF32() ||
+      !llvm::all_of(results, [](const Tile &tile) { return elementBytes(tile.element) == 2 && isa<FloatType>(tile.element); }))
     return nullptr;
   auto lookup = [&](Value value) {
     llvm::Value *found = values.lookup(value);
@@ -490,7 +502,7 @@ FailureOr<SmallVector<VectorCode::Values>> VectorCode::bodies(ArrayRef<Indices> 
       } else if (operands[index].tile || operands[index].splat) {
         llvm::Value *value = load(index, at, lanes);
         values[place][argument] = value;
-        if (periods[index] && elementBytes(operands[index].element) == 2)  // extended already
+        if (periods[index] && elementBytes(operands[index].element) == 2) // extended already
           for (Operation *user : argument.getUsers())
             values[place][user->getResult(0)] = value;
       }
@@ -554,7 +566,7 @@ llvm::Value *VectorCode::neutral(Operation *combine, llvm::Type *type) {
     return whole(llvm::APInt::getSignedMinValue(bits));
   if (isa<arith::MinSIOp>(combine))
     return whole(llvm::APInt::getSignedMaxValue(bits));
-  return llvm::Constant::getNullValue(type);  // add, or, xor, unsigned max
+  return llvm::Constant::getNullValue(type); // add, or, xor, unsigned max
 }
 
 llvm::Value *VectorCode::reduce(Operation *combine, llvm::Value *vector) {
@@ -574,22 +586,23 @@ llvm::Value *VectorCode::reduce(Operation *combine, llvm::Value *vector) {
     call->setFastMathFlags(tree);
     return call;
   };
-  llvm::Value *result = llvm::TypeSwitch<Operation *, llvm::Value *>(combine)
-                            .Case<arith::AddFOp>([&](auto) { return sum(b.CreateFAddReduce(llvm::ConstantFP::get(b.getFloatTy(), -0.0), vector)); })
-                            .Case<arith::MulFOp>([&](auto) { return sum(b.CreateFMulReduce(llvm::ConstantFP::get(b.getFloatTy(), 1.0), vector)); })
-                            .Case<arith::MaximumFOp>([&](auto) { return b.CreateFPMaximumReduce(vector); })
-                            .Case<arith::MinimumFOp>([&](auto) { return b.CreateFPMinimumReduce(vector); })
-                            .Case<arith::MaxNumFOp>([&](auto) { return b.CreateFPMaxReduce(vector); })
-                            .Case<arith::MinNumFOp>([&](auto) { return b.CreateFPMinReduce(vector); })
-                            .Case<arith::AddIOp>([&](auto) { return b.CreateAddReduce(vector); })
-                            .Case<arith::MulIOp>([&](auto) { return b.CreateMulReduce(vector); })
-                            .Case<arith::AndIOp>([&](auto) { return b.CreateAndReduce(vector); })
-                            .Case<arith::OrIOp>([&](auto) { return b.CreateOrReduce(vector); })
-                            .Case<arith::XOrIOp>([&](auto) { return b.CreateXorReduce(vector); })
-                            .Case<arith::MaxSIOp>([&](auto) { return b.CreateIntMaxReduce(vector, true); })
-                            .Case<arith::MinSIOp>([&](auto) { return b.CreateIntMinReduce(vector, true); })
-                            .Case<arith::MaxUIOp>([&](auto) { return b.CreateIntMaxReduce(vector, false); })
-                            .Default([&](auto) { return b.CreateIntMinReduce(vector, false); });
+  llvm::Value *result =
+      llvm::TypeSwitch<Operation *, llvm::Value *>(combine)
+          .Case<arith::AddFOp>([&](auto) { return sum(b.CreateFAddReduce(llvm::ConstantFP::get(b.getFloatTy(), -0.0), vector)); })
+          .Case<arith::MulFOp>([&](auto) { return sum(b.CreateFMulReduce(llvm::ConstantFP::get(b.getFloatTy(), 1.0), vector)); })
+          .Case<arith::MaximumFOp>([&](auto) { return b.CreateFPMaximumReduce(vector); })
+          .Case<arith::MinimumFOp>([&](auto) { return b.CreateFPMinimumReduce(vector); })
+          .Case<arith::MaxNumFOp>([&](auto) { return b.CreateFPMaxReduce(vector); })
+          .Case<arith::MinNumFOp>([&](auto) { return b.CreateFPMinReduce(vector); })
+          .Case<arith::AddIOp>([&](auto) { return b.CreateAddReduce(vector); })
+          .Case<arith::MulIOp>([&](auto) { return b.CreateMulReduce(vector); })
+          .Case<arith::AndIOp>([&](auto) { return b.CreateAndReduce(vector); })
+          .Case<arith::OrIOp>([&](auto) { return b.CreateOrReduce(vector); })
+          .Case<arith::XOrIOp>([&](auto) { return b.CreateXorReduce(vector); })
+          .Case<arith::MaxSIOp>([&](auto) { return b.CreateIntMaxReduce(vector, true); })
+          .Case<arith::MinSIOp>([&](auto) { return b.CreateIntMinReduce(vector, true); })
+          .Case<arith::MaxUIOp>([&](auto) { return b.CreateIntMaxReduce(vector, false); })
+          .Default([&](auto) { return b.CreateIntMinReduce(vector, false); });
   if (narrow)
     return b.CreateFPTrunc(result, element);
   return small ? b.CreateTrunc(result, element) : result;
@@ -718,7 +731,7 @@ void VectorCode::compute(ArrayRef<Indices> given, int lanes, llvm::Value *mask) 
       for (int64_t way = 1; way < ways; ++way)
         total = combineTwo(combine, total, value(way));
       total = reduce(combine, total);
-      at[vectorLoop] = e.i64(0);  // a result has one place, whatever the vector loop's number
+      at[vectorLoop] = e.i64(0); // a result has one place, whatever the vector loop's number
       const Operand &initial = operands[inputs + result];
       if (initial.tile || initial.splat)
         total = combineTwo(combine, load(inputs + result, at, 1), total);
@@ -805,7 +818,8 @@ LogicalResult KernelEmitter::emitVectorCode(linalg::LinalgOp op) { return Vector
 
 bool KernelEmitter::isStored(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return isa<dg::StoreOp>(user) || (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp, tensor::ExtractSliceOp>(user) && isStored(user->getResult(0)));
+    return isa<dg::StoreOp>(user) || (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp, tensor::ExtractSliceOp>(user) &&
+                                      isStored(user->getResult(0)));
   });
 }
 
@@ -819,7 +833,8 @@ bool KernelEmitter::isCopy(linalg::LinalgOp op) {
   Value input = op.getDpsInputOperand(0)->get();
   if (!yielded || yielded.getOwner() != op.getBlock() || yielded.getArgNumber() != 0 || !isa<RankedTensorType>(input.getType()))
     return false;
-  if (isa_and_nonnull<linalg::FillOp, tensor::SplatOp, tensor::EmptyOp, arith::ConstantOp>(input.getDefiningOp()) || isa<linalg::FillOp>(op))
+  if (isa_and_nonnull<linalg::FillOp, tensor::SplatOp, tensor::EmptyOp, arith::ConstantOp>(input.getDefiningOp()) ||
+      isa<linalg::FillOp>(op))
     return false;
   SmallVector<std::optional<SmallVector<int64_t>>> strides;
   for (Value operand : op->getOperands()) {
@@ -851,4 +866,4 @@ LogicalResult KernelEmitter::emitCopy(linalg::LinalgOp op) {
   return success();
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -36,7 +36,8 @@ std::optional<Tile> KernelEmitter::denseTileOf(Value value, Operation *user) {
   std::optional<Tile> tile = tileOf(value, user);
   if (!tile || tile->isDense())
     return tile;
-  Tile dense = newTile(user, operandRole(user, value), value.getLoc(), cast<RankedTensorType>(value.getType()), "dense copy", Filled::ByCommand);
+  Tile dense =
+      newTile(user, operandRole(user, value), value.getLoc(), cast<RankedTensorType>(value.getType()), "dense copy", Filled::ByCommand);
   copyTile(dense, *tile);
   return dense;
 }
@@ -80,7 +81,8 @@ LogicalResult KernelEmitter::emitExtractSlice(tensor::ExtractSliceOp op) {
   for (OpFoldResult stride : op.getMixedStrides())
     if (!getConstantIntValue(stride))
       return op.emitOpError("is not supported on the NPU: a slice's strides must be constants");
-  tiles[op.getResult()] = dropUnits(part(*source, op.getMixedOffsets(), op.getStaticSizes(), op.getMixedStrides()), op.getType().getShape());
+  tiles[op.getResult()] =
+      dropUnits(part(*source, op.getMixedOffsets(), op.getStaticSizes(), op.getMixedStrides()), op.getType().getShape());
   return success();
 }
 
@@ -283,7 +285,7 @@ void emitIfSet(llvm::IRBuilder<> &builder, llvm::Value *mask, llvm::function_ref
   builder.SetInsertPoint(join);
 }
 
-}  // namespace
+} // namespace
 
 LogicalResult KernelEmitter::emitGather(dg::GatherOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
@@ -354,4 +356,4 @@ LogicalResult KernelEmitter::emitScatter(dg::ScatterOp op) {
   return success();
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -156,10 +156,10 @@ private:
   Epilogue found;
 };
 
-}  // namespace
+} // namespace
 
 std::optional<Epilogue> matchEpilogue(linalg::LinalgOp op, llvm::function_ref<bool(Value)> accumulates) {
   return Matcher(op, accumulates).match();
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

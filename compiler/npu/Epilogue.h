@@ -9,7 +9,7 @@
 namespace dougong::npu {
 
 struct Epilogue {
-  int accumulator = -1;                        // operand numbers
+  int accumulator = -1; // operand numbers
   int scale = -1, bias = -1, residual = -1;
   float low = -__builtin_inff(), high = __builtin_inff();
 };
@@ -17,4 +17,4 @@ struct Epilogue {
 // `accumulates` says of an operand whether it is held in accumulators.
 std::optional<Epilogue> matchEpilogue(mlir::linalg::LinalgOp op, llvm::function_ref<bool(mlir::Value)> accumulates);
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

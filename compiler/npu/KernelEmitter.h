@@ -24,26 +24,26 @@ namespace dougong::npu {
 
 // How far engines run ahead; each step down needs less memory.
 struct Overlap {
-  bool ahead = true;    // engines work on the next program while the vector unit works on this one
-  int slots = 2;        // of buffers that a loop's commands fill
-  int resultSlots = 2;  // of buffers that vector code fills and stores empty
+  bool ahead = true;   // engines work on the next program while the vector unit works on this one
+  int slots = 2;       // of buffers that a loop's commands fill
+  int resultSlots = 2; // of buffers that vector code fills and stores empty
   int accumulatorSlots = 2;
 };
 
 // What the two emissions share.
 struct Layout {
   Overlap overlap;
-  int together = 8;  // vectors at once (npu.h)
+  int together = 8; // vectors at once (npu.h)
   Buffers buffers;
-  std::map<std::pair<const void *, int>, Buffer *> byRole;  // of an operation (or block), and which of its buffers
+  std::map<std::pair<const void *, int>, Buffer *> byRole; // of an operation (or block), and which of its buffers
   bool measured = false;
 };
 
 // Memory that holds a tile, or a part of one.
 struct Tile {
   Buffer *buffer = nullptr;
-  llvm::Value *offset = nullptr;  // bytes within the slot
-  llvm::SmallVector<int64_t> shape, strides;  // strides in bytes
+  llvm::Value *offset = nullptr;             // bytes within the slot
+  llvm::SmallVector<int64_t> shape, strides; // strides in bytes
   mlir::Type element;
 
   bool isDense() const;
@@ -60,7 +60,7 @@ private:
   enum Access { Read = 0, Write = 1 };
   // Who fills a buffer decides its slots: commands; vector code, to be stored; or code that needs no overlap.
   enum class Filled { ByCommand, ToBeStored, InPlace };
-  static constexpr int core = -1;  // as a queue: the core itself
+  static constexpr int core = -1; // as a queue: the core itself
 
   // One copy's dimension: how often, and how far source and destination move. Without bounds everything is copied.
   struct CopyDimension {
@@ -96,7 +96,7 @@ private:
   void afterCommand(int queue, llvm::Value *ticket, llvm::ArrayRef<Buffer *> reads, llvm::ArrayRef<Buffer *> writes);
   void waitForStores(int queue, mlir::Value base, bool forWriting);
   void forgetWaits() { satisfied.clear(); }
-  llvm::Value *address(const Tile &tile);          // i64
+  llvm::Value *address(const Tile &tile); // i64
   Tile newTile(const void *key, int role, mlir::Location where, mlir::RankedTensorType type, const llvm::Twine &what, Filled filled,
                bool accumulators = false);
 
@@ -108,18 +108,21 @@ private:
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult moveTo(const Tile &home, mlir::Value value, mlir::Operation *user);
-  mlir::LogicalResult emitHomes(mlir::Operation *op, mlir::ValueRange initial, mlir::ValueRange inside, llvm::SmallVectorImpl<std::optional<Tile>> &homes);
+  mlir::LogicalResult emitHomes(mlir::Operation *op, mlir::ValueRange initial, mlir::ValueRange inside,
+                                llvm::SmallVectorImpl<std::optional<Tile>> &homes);
   bool canOverwrite(mlir::scf::ForOp loop, unsigned index);
   mlir::LogicalResult emitYield(mlir::ValueRange yielded, llvm::ArrayRef<std::optional<Tile>> homes, mlir::Operation *user);
   bool carriesAccumulators(mlir::scf::ForOp loop, unsigned index);
   llvm::Value *scalar(mlir::Value value);
-  void countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body, bool mayUnroll = true);
+  void countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body,
+                   bool mayUnroll = true);
 
   // EmitCommands.cpp: descriptors.
   Descriptor descriptor(size_t bytes);
   void set(const Descriptor &descriptor, size_t offset, llvm::Value *value);
   void set(const Descriptor &descriptor, size_t offset, uint64_t value, int bits);
-  llvm::Value *issueDma(int queue, llvm::Value *source, llvm::Value *target, llvm::ArrayRef<CopyDimension> dimensions, int64_t bytes, llvm::Value *fill);
+  llvm::Value *issueDma(int queue, llvm::Value *source, llvm::Value *target, llvm::ArrayRef<CopyDimension> dimensions, int64_t bytes,
+                        llvm::Value *fill);
   mlir::LogicalResult emitLoad(dg::LoadOp load);
   mlir::LogicalResult emitStore(dg::StoreOp store);
   llvm::Value *fillBits(llvm::Value *fill, int64_t bytes);
@@ -129,7 +132,8 @@ private:
   mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op, const Contraction &dense);
   mlir::LogicalResult emitDrain(mlir::linalg::LinalgOp op, const Epilogue &epilogue);
   void drainPlainly(mlir::Value value, mlir::Operation *definition);
-  void drain(const Tile &accumulators, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias, const Tile *residual);
+  void drain(const Tile &accumulators, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias,
+             const Tile *residual);
   bool isHeldInAccumulators(mlir::Value value);
   bool isStored(mlir::Value value);
   int loadQueue(mlir::Operation *op) const;
@@ -145,7 +149,8 @@ private:
   mlir::LogicalResult emitConstantTile(mlir::Operation *op, mlir::DenseElementsAttr elements);
   mlir::LogicalResult emitGather(dg::GatherOp op);
   mlir::LogicalResult emitScatter(dg::ScatterOp op);
-  Tile part(const Tile &whole, llvm::ArrayRef<mlir::OpFoldResult> offsets, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<mlir::OpFoldResult> strides);
+  Tile part(const Tile &whole, llvm::ArrayRef<mlir::OpFoldResult> offsets, llvm::ArrayRef<int64_t> sizes,
+            llvm::ArrayRef<mlir::OpFoldResult> strides);
   llvm::Value *loadElement(llvm::Value *pointer, mlir::Type element);
   llvm::Value *elementAddress(const Tile &tile, llvm::ArrayRef<llvm::Value *> indices);
   void storeElement(llvm::Value *pointer, llvm::Value *value, mlir::Type element);
@@ -166,26 +171,26 @@ private:
   llvm::LLVMContext &context;
   Layout &layout;
   llvm::Function *function = nullptr;
-  llvm::IRBuilder<> builder;       // where code goes
-  llvm::IRBuilder<> entry;         // the entry block, run once
+  llvm::IRBuilder<> builder; // where code goes
+  llvm::IRBuilder<> entry;   // the entry block, run once
   llvm::FunctionCallee tensorCommand, drainCommand, dmaCommand, queueWait, coreWait;
   llvm::Value *launch = nullptr, *grid[3] = {}, *programIds[3] = {}, *iteration = nullptr;
 
-  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;  // and splat tiles, by their one element
-  llvm::DenseMap<mlir::Value, Tile> tiles;             // in LM
-  llvm::DenseMap<mlir::Value, Tile> accumulators;      // in ACC
-  llvm::DenseMap<mlir::Value, Tile> wanted;            // where a value is best computed: its loop's home
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars; // and splat tiles, by their one element
+  llvm::DenseMap<mlir::Value, Tile> tiles;            // in LM
+  llvm::DenseMap<mlir::Value, Tile> accumulators;     // in ACC
+  llvm::DenseMap<mlir::Value, Tile> wanted;           // where a value is best computed: its loop's home
   llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> loopCounts;
   llvm::DenseMap<mlir::Operation *, int> position, lastPosition;
   llvm::DenseSet<mlir::Operation *> aheadOps;
   llvm::DenseSet<mlir::Value> storedBases, loadedBases;
-  llvm::DenseSet<std::pair<int, llvm::AllocaInst *>> satisfied;  // waits that hold already, by waiter
+  llvm::DenseSet<std::pair<int, llvm::AllocaInst *>> satisfied; // waits that hold already, by waiter
   llvm::AllocaInst *lastTicket[DG_QUEUES] = {};
-  llvm::SmallVector<mlir::Operation *> loops;          // around the code being emitted
+  llvm::SmallVector<mlir::Operation *> loops; // around the code being emitted
   mlir::Operation *current = nullptr;
   enum Section { Whole = 0, Ahead, Behind };
-  llvm::DenseMap<mlir::Operation *, Section> sections;  // of a loop (null: over programs), which part is being emitted
+  llvm::DenseMap<mlir::Operation *, Section> sections; // of a loop (null: over programs), which part is being emitted
   bool hasAhead = false;
 };
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

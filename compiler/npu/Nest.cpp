@@ -142,7 +142,7 @@ void mergeLoops(Nest &nest, SmallVector<bool> needed) {
   }
 }
 
-}  // namespace
+} // namespace
 
 int64_t Nest::iterations() const {
   int64_t count = 1;
@@ -234,4 +234,4 @@ Nest buildNest(linalg::LinalgOp op, ArrayRef<std::optional<SmallVector<int64_t>>
   return nest;
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

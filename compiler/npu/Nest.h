@@ -21,12 +21,12 @@ struct Nest {
     bool reduction;
   };
   struct Operand {
-    bool used = true;    // the body reads it, or it is a result
-    bool linear = true;  // else its address is computed from `map` for every element
+    bool used = true;   // the body reads it, or it is a result
+    bool linear = true; // else its address is computed from `map` for every element
     int64_t offset = 0;
-    llvm::SmallVector<int64_t> strides;      // bytes, one a loop
-    mlir::AffineMap map;                     // of the original dimensions
-    llvm::SmallVector<int64_t> tileStrides;  // bytes, one a dimension of the tile
+    llvm::SmallVector<int64_t> strides;     // bytes, one a loop
+    mlir::AffineMap map;                    // of the original dimensions
+    llvm::SmallVector<int64_t> tileStrides; // bytes, one a dimension of the tile
   };
   // An original dimension as a sum of loops: h = 2*h0 + h1.
   using Dimension = llvm::SmallVector<std::pair<int, int64_t>, 2>;
@@ -45,4 +45,4 @@ Nest buildNest(mlir::linalg::LinalgOp op, llvm::ArrayRef<std::optional<llvm::Sma
 // Byte strides of a dense row-major tile.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

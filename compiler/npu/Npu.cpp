@@ -2,8 +2,8 @@
 //
 // A kernel in graph form that does not fit on chip after tiling is tiled again for less memory; one that its author wrote
 // in tile form cannot be, and the error says what fills the memory, with the lines that ask for it (D9).
-#include "compiler/npu/KernelEmitter.h"
 #include "compiler/npu/npu.h"
+#include "compiler/npu/KernelEmitter.h"
 #include "isa/machine_layout.h"
 #include "mlir/IR/Verifier.h"
 
@@ -87,17 +87,19 @@ void reportOverflow(func::FuncOp kernel, const Machine &machine, const Layout &l
   bool inLocal = local > machine.lm_bytes() - int64_t(DG_LM_STACK_BYTES);
   if (!inLocal)
     peak = peakBuffers(layout.buffers, true);
-  InFlightDiagnostic error = kernel.emitError("kernel '") << kernel.getName() << "' needs " << missing << " bytes more "
-                                                          << (inLocal ? "local memory" : "accumulator memory") << " than a core of '" << machine.name << "' has ("
-                                                          << (inLocal ? machine.lm_bytes() - int64_t(DG_LM_STACK_BYTES) : machine.acc_bytes())
-                                                          << "); make its blocks smaller. At its peak it holds:";
+  InFlightDiagnostic error = kernel.emitError("kernel '")
+                             << kernel.getName() << "' needs " << missing << " bytes more "
+                             << (inLocal ? "local memory" : "accumulator memory") << " than a core of '" << machine.name << "' has ("
+                             << (inLocal ? machine.lm_bytes() - int64_t(DG_LM_STACK_BYTES) : machine.acc_bytes())
+                             << "); make its blocks smaller. At its peak it holds:";
   for (const LocalBuffer &buffer : peak)
     error << "\n  " << buffer.bytes << " bytes: " << buffer.what << " (" << buffer.where << ")";
 }
 
-}  // namespace
+} // namespace
 
-EmitResult emitKernel(func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report, int together) {
+EmitResult emitKernel(func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report,
+                      int together) {
   int64_t missing = 0;
   for (const Overlap &overlap : overlaps) {
     Layout layout;
@@ -167,5 +169,5 @@ llvm::Expected<std::vector<CompiledKernel>> emitForNpu(ModuleOp kernels, const M
   return results;
 }
 
-}  // namespace npu
-}  // namespace dougong
+} // namespace npu
+} // namespace dougong

@@ -68,7 +68,8 @@ void rearrangeOperands(ModuleOp module) {
   SmallVector<linalg::GenericOp> candidates;
   module.walk([&](linalg::GenericOp op) {
     bool copies = op.getBlock()->without_terminator().empty();
-    if (!copies && op.getNumReductionLoops() == 0 && op.getNumLoops() > 0 && op.getNumDpsInits() == 1 && op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
+    if (!copies && op.getNumReductionLoops() == 0 && op.getNumLoops() > 0 && op.getNumDpsInits() == 1 &&
+        op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
       candidates.push_back(op);
   });
   IRRewriter rewriter(module.getContext());
@@ -91,9 +92,10 @@ void rearrangeOperands(ModuleOp module) {
       rewriter.setInsertionPoint(op);
       auto identity = rewriter.getMultiDimIdentityMap(op.getNumLoops());
       Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, type.getElementType());
-      auto copy = linalg::GenericOp::create(rewriter, op.getLoc(), empty.getType(), operand->get(), empty, ArrayRef<AffineMap>{map, identity},
-                                            SmallVector<utils::IteratorType>(sizes.size(), utils::IteratorType::parallel),
-                                            [](OpBuilder &b, Location loc, ValueRange in) { linalg::YieldOp::create(b, loc, in[0]); });
+      auto copy =
+          linalg::GenericOp::create(rewriter, op.getLoc(), empty.getType(), operand->get(), empty, ArrayRef<AffineMap>{map, identity},
+                                    SmallVector<utils::IteratorType>(sizes.size(), utils::IteratorType::parallel),
+                                    [](OpBuilder &b, Location loc, ValueRange in) { linalg::YieldOp::create(b, loc, in[0]); });
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[operand->getOperandNumber()] = identity;
       rewriter.modifyOpInPlace(op, [&] {
@@ -107,7 +109,8 @@ void rearrangeOperands(ModuleOp module) {
 bool isZero(Value value) {
   FloatAttr real;
   IntegerAttr integer;
-  return (matchPattern(value, m_Constant(&real)) && real.getValue().isPosZero()) || (matchPattern(value, m_Constant(&integer)) && integer.getValue().isZero());
+  return (matchPattern(value, m_Constant(&real)) && real.getValue().isPosZero()) ||
+         (matchPattern(value, m_Constant(&integer)) && integer.getValue().isZero());
 }
 
 // Integer accumulators start from zero and leave as they are; another start value is added afterwards.
@@ -141,7 +144,8 @@ void addStartValues(ModuleOp module) {
     rewriter.setInsertionPointAfter(op);
     AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
     SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
-    auto sum = linalg::GenericOp::create(rewriter, loc, type, ValueRange{op->getResult(0), init}, empty, ArrayRef<AffineMap>(SmallVector<AffineMap>(3, identity)), parallel,
+    auto sum = linalg::GenericOp::create(rewriter, loc, type, ValueRange{op->getResult(0), init}, empty,
+                                         ArrayRef<AffineMap>(SmallVector<AffineMap>(3, identity)), parallel,
                                          [](OpBuilder &b, Location loc, ValueRange in) {
                                            linalg::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, in[0], in[1]).getResult());
                                          });
@@ -151,12 +155,12 @@ void addStartValues(ModuleOp module) {
 
 // Without a vector instruction of their own: by polynomials.
 bool isApproximated(StringRef name) {
-  return llvm::is_contained({"math.sin", "math.cos", "math.atan", "math.atan2", "math.erf", "math.erfc", "math.asin", "math.acos", "math.cbrt", "math.log1p",
-                             "math.expm1"},
+  return llvm::is_contained({"math.sin", "math.cos", "math.atan", "math.atan2", "math.erf", "math.erfc", "math.asin", "math.acos",
+                             "math.cbrt", "math.log1p", "math.expm1"},
                             name);
 }
 
-}  // namespace
+} // namespace
 
 LogicalResult prepare(ModuleOp module) {
   PassManager manager(module.getContext());
@@ -181,4 +185,4 @@ LogicalResult prepare(ModuleOp module) {
   return clean.run(module);
 }
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -1,8 +1,8 @@
 // The stages of compileForNpu (compiler/kernel.h), for its tests and for dumps.
 #pragma once
 #include "compiler/kernel.h"
-#include "llvm/IR/Module.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/IR/Module.h"
 
 namespace dougong::npu {
 
@@ -20,9 +20,11 @@ inline constexpr int mostTogether = 8;
 
 // One prepared kernel as a function of `module`. Fills in `kernel`'s local buffers. A kernel that does not fit is reported
 // only if `report`.
-EmitResult emitKernel(mlir::func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report, int together = mostTogether);
+EmitResult emitKernel(mlir::func::FuncOp kernel, const Machine &machine, llvm::Module &module, CompiledKernel &result, bool report,
+                      int together = mostTogether);
 
 // All kernels as LLVM IR, ready for the backend. `kernels` is left as it is.
-llvm::Expected<std::vector<CompiledKernel>> emitForNpu(mlir::ModuleOp kernels, const Machine &machine, llvm::Module &module, int together = mostTogether);
+llvm::Expected<std::vector<CompiledKernel>> emitForNpu(mlir::ModuleOp kernels, const Machine &machine, llvm::Module &module,
+                                                       int together = mostTogether);
 
-}  // namespace dougong::npu
+} // namespace dougong::npu

@@ -7,8 +7,8 @@
 namespace ocr {
 namespace {
 
-constexpr int detector_side = 640;     // the longer side of what the detector sees; both sides are multiples of 32
-constexpr int line_height = 48;        // of what the recogniser and the classifier see
+constexpr int detector_side = 640; // the longer side of what the detector sees; both sides are multiples of 32
+constexpr int line_height = 48;    // of what the recogniser and the classifier see
 constexpr int classifier_width = 192;
 constexpr std::array<int, 4> widths = {320, 480, 640, 960};
 
@@ -45,9 +45,7 @@ Array as_input(const Picture &picture, int width) {
 }
 
 // A line as a model's input; one longer than `width` is squeezed.
-Array padded(const Picture &line, int width) {
-  return as_input(line.width > width ? resize(line, line.height, width) : line, width);
-}
+Array padded(const Picture &line, int width) { return as_input(line.width > width ? resize(line, line.height, width) : line, width); }
 
 std::vector<Box> detect(const Picture &picture, const Model &detector) {
   double scale = double(detector_side) / std::max(picture.height, picture.width);
@@ -57,7 +55,8 @@ std::vector<Box> detect(const Picture &picture, const Model &detector) {
   double sx = double(picture.width) / w, sy = double(picture.height) / h;
   auto back = [&](Point p) { return Point{p.x * sx, p.y * sy}; };
   std::vector<Box> found = boxes(map.data.data(), h, w);
-  for (Box &box : found) box = {back(box.centre + Point{0.5, 0.5}), back(box.along), back(box.across)};
+  for (Box &box : found)
+    box = {back(box.centre + Point{0.5, 0.5}), back(box.along), back(box.across)};
   return found;
 }
 
@@ -74,7 +73,8 @@ Picture crop(const Picture &picture, const Box &box) {
 
 // Turned by 180 degrees where the classifier is sure that it stands on its head.
 Picture upright(Picture line, const Model &classifier) {
-  if (classifier(padded(line, classifier_width)).data[1] <= 0.9f) return line;
+  if (classifier(padded(line, classifier_width)).data[1] <= 0.9f)
+    return line;
   for (int k = 0, all = line.height * line.width; k < all / 2; ++k)
     std::swap_ranges(&line.pixels[size_t(k) * 3], &line.pixels[size_t(k) * 3] + 3, &line.pixels[size_t(all - 1 - k) * 3]);
   return line;
@@ -89,7 +89,8 @@ std::pair<std::string, double> decoded(const Array &scores, const std::vector<st
   for (int64_t t = 0; t < steps; ++t) {
     const float *row = &scores.data[size_t(t * classes)];
     int64_t best = std::max_element(row, row + classes) - row;
-    if (best != 0 && best != previous) text += characters.at(size_t(best)), sum += row[best], ++kept;
+    if (best != 0 && best != previous)
+      text += characters.at(size_t(best)), sum += row[best], ++kept;
     previous = best;
   }
   return {text, kept ? sum / kept : 0};
@@ -100,7 +101,7 @@ std::pair<std::string, double> read_line(const Picture &line, const Models &mode
   return decoded(models.recogniser(padded(line, width == widths.end() ? widths.back() : *width)), models.characters);
 }
 
-}  // namespace
+} // namespace
 
 std::vector<std::string> alphabet(std::string_view metadata) {
   std::vector<std::string> characters{""};
@@ -119,7 +120,8 @@ std::vector<Line> read(const Picture &picture, const Models &models, const std::
   for (size_t i = 0; i < found.size(); ++i) {
     progress(i, found.size());
     auto [text, confidence] = read_line(upright(crop(picture, found[i]), models.classifier), models);
-    if (confidence >= 0.5) lines.push_back({text, confidence, found[i]});
+    if (confidence >= 0.5)
+      lines.push_back({text, confidence, found[i]});
   }
   return lines;
 }
@@ -135,7 +137,8 @@ void outline(Picture &picture, const std::vector<Line> &lines) {
         for (int dy = 0; dy < 2; ++dy)
           for (int dx = 0; dx < 2; ++dx) {
             int x = int(std::floor(p.x)) + dx, y = int(std::floor(p.y)) + dy;
-            if (x < 0 || y < 0 || x >= picture.width || y >= picture.height) continue;
+            if (x < 0 || y < 0 || x >= picture.width || y >= picture.height)
+              continue;
             float *pixel = picture.at(y, x);
             pixel[0] = 220, pixel[1] = 30, pixel[2] = 30;
           }
@@ -144,4 +147,4 @@ void outline(Picture &picture, const std::vector<Line> &lines) {
   }
 }
 
-}  // namespace ocr
+} // namespace ocr

@@ -39,20 +39,20 @@ struct Point {
 // A rotated rectangle, in pixels of the picture: its centre, the half axes along the text and across it.
 struct Box {
   Point centre, along, across;
-  std::array<Point, 4> corners() const {  // from the text's top left on clockwise
+  std::array<Point, 4> corners() const { // from the text's top left on clockwise
     return {centre - along - across, centre + along - across, centre + along + across, centre - along + across};
   }
 };
 
 struct Line {
   std::string text;
-  double confidence = 0;  // mean score of its characters, 0..1
+  double confidence = 0; // mean score of its characters, 0..1
   Box box;
 };
 
 struct Models {
   Model detector, classifier, recogniser;
-  std::vector<std::string> characters;  // the recogniser's classes
+  std::vector<std::string> characters; // the recogniser's classes
 };
 
 // The recogniser's classes from its metadata: blank, the characters listed there, a space.
@@ -67,4 +67,4 @@ std::vector<Line> read(const Picture &picture, const Models &models, const std::
 // Draws the outlines of the lines' boxes.
 void outline(Picture &picture, const std::vector<Line> &lines);
 
-}  // namespace ocr
+} // namespace ocr

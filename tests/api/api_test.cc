@@ -114,7 +114,7 @@ TEST(Session, RunsAModelOnTheCpu) {
   dougong::Session session("/usr/share/libonnx-testdata/data/node/test_add/model.onnx", {.device = "cpu", .cache = false});
   ASSERT_EQ(session.inputs().size(), 2u);
   EXPECT_EQ(session.inputs()[0].shape, (std::vector<int64_t>{3, 4, 5}));
-  EXPECT_THROW(session.report(), dougong::Error);  // nothing has run
+  EXPECT_THROW(session.report(), dougong::Error); // nothing has run
   std::vector<float> x(60), y(60);
   for (int i = 0; i < 60; ++i)
     x[i] = 0.5f * i, y[i] = 100 - i;
@@ -135,7 +135,8 @@ TEST(Session, RunsAModelOnTheCpu) {
     } catch (const dougong::Error &error) {
       EXPECT_EQ(error.status, DG_INVALID);
       std::string text = error.what();
-      EXPECT_TRUE(text.find("'x'") != std::string::npos || text.find("'y'") != std::string::npos || text.find("'z'") != std::string::npos) << text;
+      EXPECT_TRUE(text.find("'x'") != std::string::npos || text.find("'y'") != std::string::npos || text.find("'z'") != std::string::npos)
+          << text;
     }
 }
 
@@ -154,4 +155,4 @@ TEST(Session, ThreadsMayShareOne) {
   EXPECT_EQ(wrong, 0);
 }
 
-}  // namespace
+} // namespace

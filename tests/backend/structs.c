@@ -4,21 +4,61 @@
 // RUN: dougong-cc -w -O0 %s -o %t.elf -mllvm -verify-machineinstrs && dougong sim %t.elf > %t.out && diff %t.expected %t.out
 #include <stdio.h>
 
-typedef struct { char c[3]; } Three;
-typedef struct { long a, b; } Sixteen;
-typedef struct { float f, g; } Floats;
-typedef struct { double d; int i; } Mixed;
-typedef struct { long v[9]; } Big;
-typedef struct { unsigned a : 3, b : 11; int c : 20; long d : 40; } Bits;
-__attribute__((noinline)) Three three(Three x) { x.c[1]++; return x; }
-__attribute__((noinline)) Sixteen sixteen(int p, Sixteen x) { x.b += p; return x; }
-__attribute__((noinline)) Floats floats(Floats x, float y) { x.f *= y; return x; }
-__attribute__((noinline)) Mixed mixed(Mixed x) { x.d /= 3; x.i--; return x; }
-__attribute__((noinline)) Big big(Big x, int k) { for (int i = 0; i < 9; i++) x.v[i] *= k; return x; }
-__attribute__((noinline)) Bits bits(Bits x) { x.a += 5; x.b ^= 0x555; x.c -= 3; x.d *= -7; return x; }
+typedef struct {
+  char c[3];
+} Three;
+typedef struct {
+  long a, b;
+} Sixteen;
+typedef struct {
+  float f, g;
+} Floats;
+typedef struct {
+  double d;
+  int i;
+} Mixed;
+typedef struct {
+  long v[9];
+} Big;
+typedef struct {
+  unsigned a : 3, b : 11;
+  int c : 20;
+  long d : 40;
+} Bits;
+__attribute__((noinline)) Three three(Three x) {
+  x.c[1]++;
+  return x;
+}
+__attribute__((noinline)) Sixteen sixteen(int p, Sixteen x) {
+  x.b += p;
+  return x;
+}
+__attribute__((noinline)) Floats floats(Floats x, float y) {
+  x.f *= y;
+  return x;
+}
+__attribute__((noinline)) Mixed mixed(Mixed x) {
+  x.d /= 3;
+  x.i--;
+  return x;
+}
+__attribute__((noinline)) Big big(Big x, int k) {
+  for (int i = 0; i < 9; i++)
+    x.v[i] *= k;
+  return x;
+}
+__attribute__((noinline)) Bits bits(Bits x) {
+  x.a += 5;
+  x.b ^= 0x555;
+  x.c -= 3;
+  x.d *= -7;
+  return x;
+}
 /* More arguments than registers, a struct half in a7 and half on the stack among them. */
-__attribute__((noinline)) long many(int a, long b, char c, short d, float e, double f, long g, Sixteen s, int h, double i, _Float16 j, Big k, char l) {
-  return a + b * 2 + c * 3 + d * 4 + (long)(e * 5) + (long)(f * 6) + g * 7 + h * 8 + (long)(i * 9) + (long)(j * 10) + s.a * 11 + s.b * 12 + k.v[8] * 13 + l * 14;
+__attribute__((noinline)) long many(int a, long b, char c, short d, float e, double f, long g, Sixteen s, int h, double i, _Float16 j,
+                                    Big k, char l) {
+  return a + b * 2 + c * 3 + d * 4 + (long)(e * 5) + (long)(f * 6) + g * 7 + h * 8 + (long)(i * 9) + (long)(j * 10) + s.a * 11 + s.b * 12 +
+         k.v[8] * 13 + l * 14;
 }
 int main(void) {
   Three t = three((Three){{'a', 'b', 'c'}});

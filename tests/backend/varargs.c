@@ -10,9 +10,11 @@ __attribute__((noinline)) static long sum(int n, ...) {
   va_start(list, n);
   va_copy(copy, list);
   long s = 0;
-  for (int i = 0; i < n; i++) s += i & 1 ? (long)(va_arg(list, double) * 10) : va_arg(list, long);
+  for (int i = 0; i < n; i++)
+    s += i & 1 ? (long)(va_arg(list, double) * 10) : va_arg(list, long);
   va_end(list);
-  for (int i = 0; i < n; i++) s = s * 3 + (i & 1 ? (long)va_arg(copy, double) : va_arg(copy, long));
+  for (int i = 0; i < n; i++)
+    s = s * 3 + (i & 1 ? (long)va_arg(copy, double) : va_arg(copy, long));
   return s;
 }
 /* Twice a register's size: at an even register. */
@@ -25,7 +27,9 @@ __attribute__((noinline)) static __int128 wide(int n, ...) {
   va_end(list);
   return x + y + z;
 }
-typedef struct { long a, b, c; } Big;
+typedef struct {
+  long a, b, c;
+} Big;
 __attribute__((noinline)) static long structs(const char *format, ...) {
   va_list list;
   va_start(list, format);

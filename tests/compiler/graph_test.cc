@@ -168,7 +168,7 @@ TEST_F(Graph, FollowersJoinTheirRoots) {
   EXPECT_EQ(count<linalg::Conv2DNhwcHwcfOp>(kernel("k0")), 1);
   EXPECT_EQ(count<tensor::PadOp>(kernel("k0")), 1);
   EXPECT_EQ(count<linalg::GenericOp>(kernel("k0")), 1);
-  EXPECT_EQ(count<linalg::GenericOp>(kernel("k4")), 4);  // maximum, exp, sum, quotient
+  EXPECT_EQ(count<linalg::GenericOp>(kernel("k4")), 4); // maximum, exp, sum, quotient
   EXPECT_TRUE(main().getOps<linalg::LinalgOp>().empty());
 }
 
@@ -179,7 +179,7 @@ TEST_F(Graph, LocationsOfNodesAreKept) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel("k0").getLoc().print(stream);
-  EXPECT_EQ(text, R"(loc(fused["node1", "node2", "node3"]))");  // behind a fill: the convolution, the bias, the activation
+  EXPECT_EQ(text, R"(loc(fused["node1", "node2", "node3"]))"); // behind a fill: the convolution, the bias, the activation
 }
 
 TEST_F(Graph, EqualKernelsAreOne) {
@@ -213,7 +213,8 @@ TEST_F(Graph, WhatCrossesKernelsIsStoredInF16) {
     EXPECT_TRUE(getElementTypeOrSelf(type).isF32());
   main().walk([&](func::CallOp call) {
     for (Value result : call.getResults())
-      EXPECT_TRUE(getElementTypeOrSelf(result).isF16() || llvm::is_contained(main().getBody().front().getTerminator()->getOperands(), result) ||
+      EXPECT_TRUE(getElementTypeOrSelf(result).isF16() ||
+                  llvm::is_contained(main().getBody().front().getTerminator()->getOperands(), result) ||
                   cast<RankedTensorType>(result.getType()).getNumElements() <= 16);
   });
   module->walk([&](linalg::Conv2DNhwcHwcfOp conv) {
@@ -231,7 +232,7 @@ TEST_F(Graph, WhatCrossesKernelsIsStoredInF16) {
       worst = std::max(worst, std::fabs(before[r][i] - after[r][i]));
     }
     EXPECT_LT(worst, 4e-3f * largest) << "result " << r;
-    EXPECT_EQ(r == 0, worst > 0) << "result " << r;  // softmax and layer norm are one kernel each, in f32 from end to end
+    EXPECT_EQ(r == 0, worst > 0) << "result " << r; // softmax and layer norm are one kernel each, in f32 from end to end
   }
 }
 
@@ -255,7 +256,7 @@ TEST_F(Graph, LongReductionsToFewResultsAreSplit) {
   ASSERT_TRUE(succeeded(formKernels(*module)));
   ASSERT_TRUE(succeeded(verify(*module)));
   EXPECT_EQ(calls().size(), 2u);
-  EXPECT_EQ(cast<RankedTensorType>(kernel("k0").getResultTypes()[0]).getDimSize(0), 30);  // the largest divisor of 60 up to 32
+  EXPECT_EQ(cast<RankedTensorType>(kernel("k0").getResultTypes()[0]).getDimSize(0), 30); // the largest divisor of 60 up to 32
   auto after = run()[0];
   for (size_t i = 0; i < before.size(); ++i)
     EXPECT_NEAR(before[i], after[i], 1e-3);

@@ -26,7 +26,8 @@ enum class Order { AtOnce, AsLateAsPossible, AtRandom };
 class HostEngines {
 public:
   HostEngines(Order order, size_t lmBytes, size_t accBytes) : order(order), lmBytes(lmBytes), acc(accBytes, char(0xcd)) {
-    void *at = mmap(reinterpret_cast<void *>(DG_LM_BASE), lmBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    void *at = mmap(reinterpret_cast<void *>(DG_LM_BASE), lmBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (at == MAP_FAILED)
       throw std::runtime_error("no room for local memory at its address");
     std::memset(at, 0xcd, lmBytes);
@@ -68,7 +69,9 @@ private:
     std::vector<char> descriptor;
   };
 
-  bool blocked(int queue) { return queues[queue].empty() || (queues[queue][0].isWait && flags[queues[queue][0].flag] < queues[queue][0].ticket); }
+  bool blocked(int queue) {
+    return queues[queue].empty() || (queues[queue][0].isWait && flags[queues[queue][0].flag] < queues[queue][0].ticket);
+  }
 
   void step(int queue) {
     Entry entry = std::move(queues[queue].front());
@@ -133,12 +136,18 @@ private:
   }
   double element(uint8_t type, int64_t address) {
     switch (type) {
-    case DG_I8: return read<int8_t>(address);
-    case DG_U8: return read<uint8_t>(address);
-    case DG_F16: return read<_Float16>(address);
-    case DG_BF16: return widen(read<uint16_t>(address));
-    case DG_F32: return read<float>(address);
-    default: throw std::runtime_error("unexpected element type");
+    case DG_I8:
+      return read<int8_t>(address);
+    case DG_U8:
+      return read<uint8_t>(address);
+    case DG_F16:
+      return read<_Float16>(address);
+    case DG_BF16:
+      return widen(read<uint16_t>(address));
+    case DG_F32:
+      return read<float>(address);
+    default:
+      throw std::runtime_error("unexpected element type");
     }
   }
 
@@ -155,7 +164,8 @@ private:
               for (uint32_t k2 = 0; k2 < c.k[2]; ++k2) {
                 int64_t a = int64_t(c.a) + int64_t(m0) * c.a_m_stride[0] + int64_t(m1) * c.a_m_stride[1] + int64_t(k0) * c.a_k_stride[0] +
                             int64_t(k1) * c.a_k_stride[1] + int64_t(k2) * c.a_k_stride[2];
-                int64_t b = int64_t(c.b) + int64_t(k0) * c.b_k_stride[0] + int64_t(k1) * c.b_k_stride[1] + int64_t(k2) * c.b_k_stride[2] + int64_t(n) * c.b_n_stride;
+                int64_t b = int64_t(c.b) + int64_t(k0) * c.b_k_stride[0] + int64_t(k1) * c.b_k_stride[1] + int64_t(k2) * c.b_k_stride[2] +
+                            int64_t(n) * c.b_n_stride;
                 if (integer)
                   total += int32_t(element(c.a_type, a)) * int32_t(element(c.b_type, b));
                 else
@@ -182,7 +192,8 @@ private:
           value = std::fma(value, c.scale ? read<float>(c.scale + 4 * n) : 1.0f, c.bias ? read<float>(c.bias + 4 * n) : 0.0f);
           if (c.residual) {
             int bytes = c.residual_type == DG_F32 ? 4 : 2;
-            value += float(element(c.residual_type, int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] + int64_t(m1) * c.residual_m_stride[1] + n * bytes));
+            value += float(element(c.residual_type, int64_t(c.residual) + int64_t(m0) * c.residual_m_stride[0] +
+                                                        int64_t(m1) * c.residual_m_stride[1] + n * bytes));
           }
           if (value < c.low)
             value = c.low;
@@ -241,7 +252,8 @@ public:
     module->setTargetTriple(jit->getTargetTriple());
     llvm::orc::SymbolMap symbols;
     auto define = [&](const char *name, auto *function) {
-      symbols[jit->mangleAndIntern(name)] = llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported);
+      symbols[jit->mangleAndIntern(name)] =
+          llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported);
     };
     define("__dg_tensor", +[](const void *d) { return HostEngines::current->issue(DG_TENSOR, d, sizeof(dg_tensor_command)); });
     define("__dg_drain", +[](const void *d) { return HostEngines::current->issue(DG_DRAIN, d, sizeof(dg_drain_command)); });
@@ -268,4 +280,4 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-}  // namespace dougong
+} // namespace dougong

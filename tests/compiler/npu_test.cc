@@ -1,5 +1,6 @@
 // Every kernel text in tests/compiler/npu/, compiled for the NPU and run twice over: as LLVM IR with host engines in three orders
-// of commands, and as machine code on the device model, in both modes; against the reference execution or the CPU target; and what the compiler says of kernels that it cannot compile.
+// of commands, and as machine code on the device model, in both modes; against the reference execution or the CPU target; and what the
+// compiler says of kernels that it cannot compile.
 #include "compiler/npu/npu.h"
 #include "machines/machine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -108,7 +109,8 @@ struct Case {
       Bytes bytes(count * bytesOf(element), 0);
       std::uniform_real_distribution<double> uniform(low, high);
       for (size_t i = 0; i < count; ++i)
-        put(bytes, element, i, element.isInteger() && element.getIntOrFloatBitWidth() > 1 ? std::floor(uniform(random) * 50) : uniform(random));
+        put(bytes, element, i,
+            element.isInteger() && element.getIntOrFloatBitWidth() > 1 ? std::floor(uniform(random) * 50) : uniform(random));
       memory.push_back(std::move(bytes));
     }
     expected = memory;
@@ -261,7 +263,8 @@ std::string refusal(const std::string &text, const char *machine = "phone") {
 }
 
 std::string inTileForm(const std::string &arguments, const std::string &body) {
-  return "func.func @k(" + arguments + ") attributes {dg.kernel, dg.grid = array<i64: 1, 1, 1>} {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n" +
+  return "func.func @k(" + arguments +
+         ") attributes {dg.kernel, dg.grid = array<i64: 1, 1, 1>} {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n" +
          body + "  return\n}\n";
 }
 
@@ -297,7 +300,8 @@ TEST(NpuDiagnostics, TooManyAccumulators) {
 }
 
 TEST(NpuDiagnostics, AnArgumentWithoutRegister) {
-  expectSaid(refusal(inTileForm("%x: memref<?xf32>, %c: complex<f32>", "")), {"argument 1 has the type 'complex<f32>', which the NPU has no register for"});
+  expectSaid(refusal(inTileForm("%x: memref<?xf32>, %c: complex<f32>", "")),
+             {"argument 1 has the type 'complex<f32>', which the NPU has no register for"});
 }
 
 TEST(NpuDiagnostics, AnOperationThatTheVectorUnitLacks) {
@@ -334,7 +338,9 @@ TEST(NpuDiagnostics, ElementsThatNothingComputes) {
   %n = arith.negf %t : tensor<8xf8E4M3FN>
   dg.store %n, %x[%c0] strides [%c1] : tensor<8xf8E4M3FN> -> memref<?xf8E4M3FN>
 )");
-  expectSaid(refusal(small), {"'linalg.generic' op computes with elements of type 'f8E4M3FN', which the NPU can only load, store and multiply in contractions"});
+  expectSaid(
+      refusal(small),
+      {"'linalg.generic' op computes with elements of type 'f8E4M3FN', which the NPU can only load, store and multiply in contractions"});
 }
 
 TEST(NpuDiagnostics, IntegerSumsThatALoopChangesOtherwise) {
@@ -352,7 +358,9 @@ TEST(NpuDiagnostics, IntegerSumsThatALoopChangesOtherwise) {
   }
   dg.store %r, %y[%c0] strides [%c1, %c1] : tensor<8x32xi32> -> memref<?xi32>
 )");
-  expectSaid(refusal(text), {"'linalg.matmul' op adds integers to a tile that its loop changes otherwise, too; add them to zeros, and the sum afterwards"});
+  expectSaid(
+      refusal(text),
+      {"'linalg.matmul' op adds integers to a tile that its loop changes otherwise, too; add them to zeros, and the sum afterwards"});
 }
 
 TEST(NpuDiagnostics, ASliceWithComputedSteps) {
@@ -364,5 +372,5 @@ TEST(NpuDiagnostics, ASliceWithComputedSteps) {
   expectSaid(refusal(text), {"'tensor.extract_slice' op is not supported on the NPU: a slice's strides must be constants"});
 }
 
-}  // namespace
-}  // namespace dougong
+} // namespace
+} // namespace dougong

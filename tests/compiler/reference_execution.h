@@ -14,4 +14,4 @@ using Bytes = std::vector<char>;
 // may call other functions of the module. Throws std::runtime_error if something cannot be lowered.
 void execute(mlir::ModuleOp module, const std::string &name, std::vector<Bytes> &memory);
 
-}  // namespace dougong
+} // namespace dougong

@@ -200,7 +200,7 @@ struct Descriptor {
 
 void execute(ModuleOp original, const std::string &name, std::vector<Bytes> &memory) {
   OwningOpRef<ModuleOp> module = original.clone();
-  module->walk([](linalg::SoftmaxOp op) {  // has no loops of its own
+  module->walk([](linalg::SoftmaxOp op) { // has no loops of its own
     IRRewriter rewriter(op);
     rewriter.replaceOp(op, *op.decomposeOperation(rewriter));
   });

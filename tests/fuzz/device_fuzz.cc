@@ -32,8 +32,19 @@ std::vector<std::pair<uint32_t, uint32_t>> records; // mask, value
 std::vector<std::string> programs;
 
 uint64_t wild_pointer(Random &random) {
-  static const uint64_t bases[] = {0, DG_LM_BASE, DG_LM_BASE + 256 * 1024, DG_LM_BASE + mib, DG_REMOTE_LM_BASE, DG_REMOTE_LM_BASE + DG_REMOTE_LM_STRIDE, DG_DRAM_BASE,
-                                   DG_DRAM_BASE + dram_bytes, block, data, data + data_bytes, data + mib, ~0ull};
+  static const uint64_t bases[] = {0,
+                                   DG_LM_BASE,
+                                   DG_LM_BASE + 256 * 1024,
+                                   DG_LM_BASE + mib,
+                                   DG_REMOTE_LM_BASE,
+                                   DG_REMOTE_LM_BASE + DG_REMOTE_LM_STRIDE,
+                                   DG_DRAM_BASE,
+                                   DG_DRAM_BASE + dram_bytes,
+                                   block,
+                                   data,
+                                   data + data_bytes,
+                                   data + mib,
+                                   ~0ull};
   uint64_t base = bases[below(random, std::size(bases))];
   switch (below(random, 5)) {
   case 0:
@@ -65,14 +76,21 @@ uint32_t instruction(Random &random) {
 template <typename T> T type(Random &random) { return T(one_in(random, 20) ? random() : below(random, 9)); }
 
 // A count of a descriptor's dimension. Mostly small: what a command costs the host is bounded, but the bound is far.
-uint32_t count(Random &random) { return one_in(random, 30) ? uint32_t(number(random)) : one_in(random, 8) ? 1 + below(random, 200) : below(random, 10); }
-int32_t stride(Random &random) { return one_in(random, 20) ? int32_t(number(random)) : one_in(random, 5) ? -int32_t(below(random, 256)) : int32_t(below(random, 256)); }
-uint32_t lm_address(Random &random) { return one_in(random, 20) ? uint32_t(wild_pointer(random)) : uint32_t(DG_LM_BASE + 4096 + below(random, 8192) * 4); }
+uint32_t count(Random &random) {
+  return one_in(random, 30) ? uint32_t(number(random)) : one_in(random, 8) ? 1 + below(random, 200) : below(random, 10);
+}
+int32_t stride(Random &random) {
+  return one_in(random, 20) ? int32_t(number(random)) : one_in(random, 5) ? -int32_t(below(random, 256)) : int32_t(below(random, 256));
+}
+uint32_t lm_address(Random &random) {
+  return one_in(random, 20) ? uint32_t(wild_pointer(random)) : uint32_t(DG_LM_BASE + 4096 + below(random, 8192) * 4);
+}
 
 dg_tensor_command tensor_command(Random &random) {
   dg_tensor_command c{};
   c.a = lm_address(random), c.b = lm_address(random), c.acc = one_in(random, 10) ? uint32_t(number(random)) : 4 * below(random, 4096);
-  c.a_type = type<uint8_t>(random), c.b_type = one_in(random, 8) ? type<uint8_t>(random) : c.a_type, c.accumulate = one_in(random, 30) ? random() : below(random, 2);
+  c.a_type = type<uint8_t>(random), c.b_type = one_in(random, 8) ? type<uint8_t>(random) : c.a_type,
+  c.accumulate = one_in(random, 30) ? random() : below(random, 2);
   for (uint32_t &m : c.m)
     m = count(random);
   for (uint32_t &k : c.k)
@@ -81,7 +99,8 @@ dg_tensor_command tensor_command(Random &random) {
     for (uint32_t &k : c.k)
       k = 1u << (20 + below(random, 12));
   c.n = count(random);
-  for (int32_t *s : {&c.a_m_stride[0], &c.a_m_stride[1], &c.a_k_stride[0], &c.a_k_stride[1], &c.a_k_stride[2], &c.b_k_stride[0], &c.b_k_stride[1], &c.b_k_stride[2], &c.b_n_stride})
+  for (int32_t *s : {&c.a_m_stride[0], &c.a_m_stride[1], &c.a_k_stride[0], &c.a_k_stride[1], &c.a_k_stride[2], &c.b_k_stride[0],
+                     &c.b_k_stride[1], &c.b_k_stride[2], &c.b_n_stride})
     *s = stride(random);
   c.acc_m_stride = one_in(random, 8) ? stride(random) : int32_t(4 * c.n);
   return c;
@@ -107,7 +126,8 @@ dg_drain_command drain_command(Random &random) {
 
 dg_dma_command dma_command(Random &random, bool load) {
   dg_dma_command c{};
-  uint64_t global = one_in(random, 6) ? wild_pointer(random) : data + below(random, data_bytes), local = one_in(random, 6) ? wild_pointer(random) : lm_address(random);
+  uint64_t global = one_in(random, 6) ? wild_pointer(random) : data + below(random, data_bytes),
+           local = one_in(random, 6) ? wild_pointer(random) : lm_address(random);
   c.src = load ? global : local, c.dst = load ? local : global;
   if (one_in(random, 20))
     c.src = lm_address(random), c.dst = DG_REMOTE_LM_BASE + below(random, 8) * DG_REMOTE_LM_STRIDE + below(random, 65536);
@@ -129,7 +149,8 @@ dg_dma_command dma_command(Random &random, bool load) {
 // A device that is kept for many inputs, and what must stay true of it.
 class Bench {
 public:
-  Bench(const char *machine, bool timing, bool races, int cores) : device(Machine::load(machine), options_of(timing, races, cores)), image(&device.load(kernels)) {
+  Bench(const char *machine, bool timing, bool races, int cores)
+      : device(Machine::load(machine), options_of(timing, races, cores)), image(&device.load(kernels)) {
     device.map(block, 8192, "launch block");
     device.map(data, data_bytes, "data");
     for (uint64_t at : watched)
@@ -138,7 +159,9 @@ public:
   uint8_t *host(uint64_t address) { return device.dram() + (address - DG_DRAM_BASE); }
 
   // Launches a kernel of inputs/kernels.s.
-  Result launch(const char *kernel, const std::vector<uint64_t> &slots, uint64_t programs = 1) { return launch_at(image->symbols.find(kernel)->second, slots, programs); }
+  Result launch(const char *kernel, const std::vector<uint64_t> &slots, uint64_t programs = 1) {
+    return launch_at(image->symbols.find(kernel)->second, slots, programs);
+  }
   Result launch_at(uint64_t entry, const std::vector<uint64_t> &slots, uint64_t programs) {
     std::memset(host(block), 0, 24);
     std::memcpy(host(block) + 24, slots.data(), slots.size() * 8);
@@ -211,7 +234,8 @@ void random_commands(Bench &bench, Random &random) {
       dg_dma_command c = dma_command(random, operation % 2 == 0);
       std::memcpy(bench.host(at), &c, sizeof c);
     }
-    list.insert(list.end(), {operation, one_in(random, 8) ? number(random) : below(random, 4), one_in(random, 40) ? wild_pointer(random) : at});
+    list.insert(list.end(),
+                {operation, one_in(random, 8) ? number(random) : below(random, 4), one_in(random, 40) ? wild_pointer(random) : at});
   }
   std::memcpy(bench.host(data + 128), list.data(), list.size() * 8);
   bench.launch("commands", {data + 128, length}, 1 + below(random, 3));
@@ -302,8 +326,9 @@ int main(int argc, char **argv) {
     else
       random_kernel(*device, random);
   });
-  std::fprintf(stderr, "%llu inputs: %llu damaged programs, %llu damaged images, %llu lists of commands, %llu random kernels\n", static_cast<unsigned long long>(arguments.count),
-               static_cast<unsigned long long>(statuses[0]), static_cast<unsigned long long>(statuses[1]), static_cast<unsigned long long>(statuses[2]),
+  std::fprintf(stderr, "%llu inputs: %llu damaged programs, %llu damaged images, %llu lists of commands, %llu random kernels\n",
+               static_cast<unsigned long long>(arguments.count), static_cast<unsigned long long>(statuses[0]),
+               static_cast<unsigned long long>(statuses[1]), static_cast<unsigned long long>(statuses[2]),
                static_cast<unsigned long long>(statuses[3]));
   benches.clear();
   std::filesystem::current_path("/");

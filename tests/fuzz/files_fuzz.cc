@@ -1,4 +1,5 @@
-// What people hand over as files, damaged: machine descriptions, .npy arrays, compiled models, ONNX models, kernels of the operator language.
+// What people hand over as files, damaged: machine descriptions, .npy arrays, compiled models, ONNX models, kernels of the operator
+// language.
 //
 //   fuzz_files [--seed N] [--first N] [--count N] FILE...      .toml, .npy, .dgx, .onnx, .py (every kernel in it, with some signatures)
 //
@@ -30,7 +31,20 @@ template <typename T> void expect_value_or_text(llvm::Expected<T> result) {
 
 // Text with numbers, words and lines changed, beyond what happens to its bytes.
 std::string mutated_text(std::string text, Random &random) {
-  static const char *const words[] = {"0", "-1", "1e400", "99999999999999999999", "1073741824", "nan", "''", "\"", "(", ")", "[", "]", ":", "=", "\n", "\t", "    ", "#", "not ", "tl.", "None", "3.5", ",", "\xff", "lambda: ", "for i in range(5):", "**"};
+  static const char *const words[] = {"0",          "-1",
+                                      "1e400",      "99999999999999999999",
+                                      "1073741824", "nan",
+                                      "''",         "\"",
+                                      "(",          ")",
+                                      "[",          "]",
+                                      ":",          "=",
+                                      "\n",         "\t",
+                                      "    ",       "#",
+                                      "not ",       "tl.",
+                                      "None",       "3.5",
+                                      ",",          "\xff",
+                                      "lambda: ",   "for i in range(5):",
+                                      "**"};
   for (uint64_t changes = 1 + below(random, 3); changes > 0 && !text.empty(); --changes) {
     size_t at = below(random, text.size());
     switch (below(random, 5)) {
@@ -38,7 +52,8 @@ std::string mutated_text(std::string text, Random &random) {
       text.insert(at, words[below(random, std::size(words))]);
       break;
     case 1: { // one word of the text for another
-      size_t from = text.find_first_of("0123456789abcdefghijklmnopqrstuvwxyz_", at), to = text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz_.", from);
+      size_t from = text.find_first_of("0123456789abcdefghijklmnopqrstuvwxyz_", at),
+             to = text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz_.", from);
       if (from != text.npos)
         text.replace(from, to == text.npos ? to : to - from, words[below(random, std::size(words))]);
       break;
@@ -100,8 +115,11 @@ void model(const std::string &bytes, Random &random) {
 }
 
 void kernel(const std::string &text, Random &random) {
-  static const char *const signatures[] = {"*fp32, *fp32, *fp32, i32, BLOCK=1024", "*fp16, *i32, *fp32, 7, 64", "*fp32, *fp32, i32, i32, i32, BLOCK=128", "", "i1, ,=,*", "*fp32:16, 'a', None, True, -0.5"};
-  KernelSource source{"kernel.py", mutated_text(text, random), "", language::Signature::parse(signatures[below(random, std::size(signatures))])};
+  static const char *const signatures[] = {
+      "*fp32, *fp32, *fp32, i32, BLOCK=1024", "*fp16, *i32, *fp32, 7, 64", "*fp32, *fp32, i32, i32, i32, BLOCK=128", "", "i1, ,=,*",
+      "*fp32:16, 'a', None, True, -0.5"};
+  KernelSource source{"kernel.py", mutated_text(text, random), "",
+                      language::Signature::parse(signatures[below(random, std::size(signatures))])};
   for (const std::string &name : language::functionsOf(source.file_name, source.text)) {
     source.function = name;
     expect_value_or_text(tile_form_of(source));
@@ -114,7 +132,8 @@ void kernel(const std::string &text, Random &random) {
 
 int main(int argc, char **argv) {
   Arguments arguments(argc, argv);
-  static const std::map<std::string, void (*)(const std::string &, Random &)> readers = {{".toml", machine}, {".npy", array}, {".dgx", artifact}, {".onnx", model}, {".py", kernel}};
+  static const std::map<std::string, void (*)(const std::string &, Random &)> readers = {
+      {".toml", machine}, {".npy", array}, {".dgx", artifact}, {".onnx", model}, {".py", kernel}};
   std::vector<std::pair<void (*)(const std::string &, Random &), std::string>> files;
   for (const std::string &path : arguments.others) {
     auto reader = readers.find(std::filesystem::path(path).extension());

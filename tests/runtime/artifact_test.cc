@@ -34,7 +34,8 @@ Artifact two_steps(Target target) {
                {Region::Arena, 128, 24, ElementType::F32, {2, 3}},
                {Region::Output, 0, 24, ElementType::F32, {2, 3}}};
   s.arena_bytes = 256;
-  s.steps = {{0, {0, 1, 2}, "Add_0", {"Add 'Add_0'"}, ""}, {0, {2, 0, 3}, "Add_1", {"Add 'Add_1'"}, target == Target::Cpu ? "too small" : ""}};
+  s.steps = {{0, {0, 1, 2}, "Add_0", {"Add 'Add_0'"}, ""},
+             {0, {2, 0, 3}, "Add_1", {"Add 'Add_1'"}, target == Target::Cpu ? "too small" : ""}};
   return artifact;
 }
 
@@ -83,7 +84,8 @@ TEST_P(EachTarget, RunsAfterSavingAndLoading) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::Values(Target::Cpu, Target::Npu), [](auto &info) { return info.param == Target::Npu ? "npu" : "cpu"; });
+INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::Values(Target::Cpu, Target::Npu),
+                         [](auto &info) { return info.param == Target::Npu ? "npu" : "cpu"; });
 
 TEST(Artifact, EqualConstantsAreKeptOnce) {
   Artifact artifact;
@@ -177,7 +179,7 @@ TEST(Artifact, AMissingFileAndAFolderAreErrors) {
 
 TEST(Artifact, SavingLeavesNothingHalfWritten) {
   fs::path folder = temporary("folder");
-  fs::create_directories(folder / "taken.dgx" / "inside");  // a folder stands where the file is to go
+  fs::create_directories(folder / "taken.dgx" / "inside"); // a folder stands where the file is to go
   expect_failure(two_steps(Target::Cpu).save((folder / "taken.dgx").string()), Status::Invalid, "taken.dgx");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
 }
@@ -202,7 +204,8 @@ TEST(Executor, AnArtifactForAnotherMachineIsRefused) {
   npu_only->machine = "server";
   auto cpu = must(Device::open("cpu"));
   expect_failure(Executor::create(npu_only, 0, nullptr, cpu), Status::Invalid, "compiled for the NPU 'server'");
-  expect_failure(Executor::create(npu_only, 0, must(Device::open("npu:tiny")), cpu), Status::Invalid, "compiled for the machine 'server', the device is a 'tiny'");
+  expect_failure(Executor::create(npu_only, 0, must(Device::open("npu:tiny")), cpu), Status::Invalid,
+                 "compiled for the machine 'server', the device is a 'tiny'");
 }
 
-}  // namespace
+} // namespace

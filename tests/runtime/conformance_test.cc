@@ -10,7 +10,7 @@ using namespace dougong;
 namespace {
 
 class Conformance : public testing::TestWithParam<std::string> {
- protected:
+protected:
   void SetUp() override { device = must(Device::open(GetParam())); }
   std::string kind() const { return device->info().kind; }
   bool computes() const { return kind() != "null"; }
@@ -81,10 +81,11 @@ TEST_P(Conformance, GarbageIsNoModule) {
   expect_failure(device->load(""), Status::Invalid, "");
   if (!computes())
     return;
-  expect_failure(device->load("garbage that is not ELF at all, but long enough to be looked at: 0123456789abcdef"), Status::Invalid, "image");
+  expect_failure(device->load("garbage that is not ELF at all, but long enough to be looked at: 0123456789abcdef"), Status::Invalid,
+                 "image");
   std::string cut = kernel_image(kind());
   expect_failure(device->load(std::string_view(cut).substr(0, 40)), Status::Invalid, "image");
-  EXPECT_NE(kernel("scale_add"), KernelHandle::None);  // and the device goes on
+  EXPECT_NE(kernel("scale_add"), KernelHandle::None); // and the device goes on
 }
 
 TEST_P(Conformance, WrongHandlesAreErrors) {
@@ -153,7 +154,7 @@ TEST_P(Conformance, AStreamReportsTheFirstFailureOnceAndGoesOn) {
   int32_t back = 0;
   Stream stream(device);
   stream.launch(KernelHandle(99), {1, 1, 1}, {});
-  stream.copy_out(&back, value, 4);  // dropped
+  stream.copy_out(&back, value, 4); // dropped
   expect_failure(stream.synchronise(), Status::Invalid, "99 is no kernel");
   EXPECT_EQ(back, 0);
   stream.copy_out(&back, value, 4);
@@ -215,4 +216,4 @@ TEST(Open, AnUnknownSpecSaysWhatIsAllowed) {
   expect_failure(Device::open("npu:fridge"), Status::Invalid, "fridge");
 }
 
-}  // namespace
+} // namespace

@@ -7,4 +7,4 @@
 //   append(log, n)          log[++log[0]] = n                            (i32; one program)
 //   poke(address)           stores to the address it is given
 //   add_f32(a, b, out)      out[p] = a[p] + b[p]                         (f32)
-std::string kernel_image(const std::string &kind);  // "cpu", "npu", "null"
+std::string kernel_image(const std::string &kind); // "cpu", "npu", "null"

@@ -1,6 +1,6 @@
 // See kernel_image.h. (Named *_test.cc because the test program is made of those.)
-#include "tests/runtime/kernel_image.h"
 #include "backend/dougong.h"
+#include "tests/runtime/kernel_image.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/IR/LLVMContext.h"
@@ -18,12 +18,13 @@ std::string kernel(const std::string &name, int slots, const std::string &body) 
   std::string text = "define void @" + name + "(ptr %launch, i64 %first, i64 %last, i64 %step) {\nentry:\n";
   for (int i = 0; i < slots; ++i) {
     std::string n = std::to_string(i);
-    text += "  %a" + n + " = getelementptr i8, ptr %launch, i64 " + std::to_string(24 + 8 * i) + "\n  %s" + n + " = load i64, ptr %a" + n + "\n  %p" + n +
-            " = inttoptr i64 %s" + n + " to ptr\n  %i" + n + " = trunc i64 %s" + n + " to i32\n";
+    text += "  %a" + n + " = getelementptr i8, ptr %launch, i64 " + std::to_string(24 + 8 * i) + "\n  %s" + n + " = load i64, ptr %a" + n +
+            "\n  %p" + n + " = inttoptr i64 %s" + n + " to ptr\n  %i" + n + " = trunc i64 %s" + n + " to i32\n";
   }
-  return text + "  br label %head\nhead:\n  %p = phi i64 [ %first, %entry ], [ %q, %body ]\n  %more = icmp ult i64 %p, %last\n"
-                "  br i1 %more, label %body, label %end\nbody:\n" + body +
-         "  %q = add i64 %p, %step\n  br label %head\nend:\n  ret void\n}\n";
+  return text +
+         "  br label %head\nhead:\n  %p = phi i64 [ %first, %entry ], [ %q, %body ]\n  %more = icmp ult i64 %p, %last\n"
+         "  br i1 %more, label %body, label %end\nbody:\n" +
+         body + "  %q = add i64 %p, %step\n  br label %head\nend:\n  ret void\n}\n";
 }
 
 std::string kernels() {
@@ -40,7 +41,8 @@ std::string kernels() {
   store i32 %m, ptr %p0
   %y = getelementptr i32, ptr %p0, i32 %m
   store i32 %i1, ptr %y
-)") + kernel("poke", 1, "  store i32 1, ptr %p0\n") + kernel("add_f32", 3, R"(
+)") + kernel("poke", 1, "  store i32 1, ptr %p0\n") +
+         kernel("add_f32", 3, R"(
   %x = getelementptr float, ptr %p0, i64 %p
   %y = getelementptr float, ptr %p1, i64 %p
   %v = load float, ptr %x
@@ -65,7 +67,7 @@ std::string host_object(llvm::Module &module) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-}  // namespace
+} // namespace
 
 std::string kernel_image(const std::string &kind) {
   if (kind == "null")

@@ -1,7 +1,7 @@
 // The report's arithmetic, on numbers worked out by hand for `phone`: 6 cores, 0.9 GHz, 64x64 multiply-adds a step at half a
 // step a cycle in f16, 32 vector lanes and two pipes, 76.8 GB/s, L2 of 256 bytes a cycle.
-#include "runtime/report.h"
 #include "machines/machine.h"
+#include "runtime/report.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +37,7 @@ Case timed(uint64_t cycles, uint64_t dram_read = 0) {
 
 TEST(Roof, HalfPrecisionTensorPeak) {
   Case c = timed(10000);
-  c.kernel.tensor_macs = 6 * 64 * 64 * 1000;  // 1000 steps on each core, 2 cycles each
+  c.kernel.tensor_macs = 6 * 64 * 64 * 1000; // 1000 steps on each core, 2 cycles each
   c.statistics.tensor_macs = c.kernel.tensor_macs;
   StepReport report = report_of(c);
   EXPECT_EQ(report.roof, Roof::TensorPeak);
@@ -59,12 +59,12 @@ TEST(Roof, VectorPeakIsOneFmaOrTwoOperationsALane) {
 }
 
 TEST(Roof, DramCountsOnlyWhatHadToMoveAndDid) {
-  Case c = timed(10000, 768000);  // 10 µs of DRAM
+  Case c = timed(10000, 768000); // 10 µs of DRAM
   c.kernel.compulsory_bytes = 384000;
   StepReport report = report_of(c);
   EXPECT_EQ(report.roof, Roof::Dram);
   EXPECT_NEAR(report.bound_seconds, 5e-6, 1e-12);
-  c.statistics.bytes["dram read"] = 0;  // all of it came from L2: 384000 / 256 = 1500 cycles
+  c.statistics.bytes["dram read"] = 0; // all of it came from L2: 384000 / 256 = 1500 cycles
   report = report_of(c);
   EXPECT_EQ(report.roof, Roof::L2);
   EXPECT_NEAR(report.bound_seconds, 1500 / 0.9e9, 1e-15);
@@ -109,7 +109,7 @@ TEST(Report, SumsAndOrders) {
   nlohmann::json json = report.json();
   EXPECT_EQ(json["operators"].size(), 3u);
   EXPECT_EQ(json["operators"][2]["device"], "cpu");
-  EXPECT_EQ(report.text(1).find("quick"), std::string::npos);  // only the slowest one
+  EXPECT_EQ(report.text(1).find("quick"), std::string::npos); // only the slowest one
 }
 
-}  // namespace
+} // namespace

@@ -10,10 +10,13 @@ TEST(ThreadPool, CoversEveryCountOnce) {
     ThreadPool pool(threads);
     for (uint64_t count : {0, 1, 2, 7, 63, 64, 65, 1000}) {
       std::vector<std::atomic<int>> hits(count);
-      pool.run(count, [](void *context, uint64_t first, uint64_t last) {
-        for (uint64_t i = first; i < last; ++i)
-          ++(*static_cast<std::vector<std::atomic<int>> *>(context))[i];
-      }, &hits);
+      pool.run(
+          count,
+          [](void *context, uint64_t first, uint64_t last) {
+            for (uint64_t i = first; i < last; ++i)
+              ++(*static_cast<std::vector<std::atomic<int>> *>(context))[i];
+          },
+          &hits);
       for (auto &hit : hits)
         ASSERT_EQ(hit, 1);
     }
@@ -25,10 +28,13 @@ TEST(ThreadPool, ParkedThreadsWake) {
   for (int i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::atomic<uint64_t> sum = 0;
-    pool.run(100, [](void *context, uint64_t first, uint64_t last) {
-      for (uint64_t p = first; p < last; ++p)
-        *static_cast<std::atomic<uint64_t> *>(context) += p;
-    }, &sum);
+    pool.run(
+        100,
+        [](void *context, uint64_t first, uint64_t last) {
+          for (uint64_t p = first; p < last; ++p)
+            *static_cast<std::atomic<uint64_t> *>(context) += p;
+        },
+        &sum);
     EXPECT_EQ(sum, 4950u);
   }
 }

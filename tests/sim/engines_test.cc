@@ -117,7 +117,8 @@ TEST(Dma, SaysWhatIsWrongWithADescriptor) {
       {"large", [](dg_dma_command &c) { c.count[0] = 1u << 28; }, "more than 1073741824 elements"},
       // 2^160 elements, and 2^128 of them: no word holds the product
       {"huge", [](dg_dma_command &c) { std::fill(c.count, c.count + 5, ~0u); }, "more than 1073741824 elements"},
-      {"around", [](dg_dma_command &c) { c.count[0] = c.count[1] = c.count[2] = c.count[3] = 1u << 31, c.count[4] = 16; }, "more than 1073741824 elements"},
+      {"around", [](dg_dma_command &c) { c.count[0] = c.count[1] = c.count[2] = c.count[3] = 1u << 31, c.count[4] = 16; },
+       "more than 1073741824 elements"},
   };
   for (const BadCopy &test : bad) {
     dg_dma_command c = copy(dram, lm, 3, 256, 256, 256);
@@ -153,11 +154,14 @@ TEST(Tensor, SaysWhatIsWrongWithADescriptor) {
   EXPECT_NE(text([](auto &c) { c.acc_m_stride = -32; }).find("acc reaches"), std::string::npos);
   EXPECT_NE(text([](auto &c) { c.acc = 2; }).find("multiples of 4"), std::string::npos);
   EXPECT_NE(text([](auto &c) { c.accumulate = 2; }).find("accumulate is 2"), std::string::npos);
-  EXPECT_EQ("", text([](auto &c) { c.k[2] = 0, c.a = 0; })); // no k: operands are not touched
+  EXPECT_EQ("", text([](auto &c) { c.k[2] = 0, c.a = 0; }));                        // no k: operands are not touched
   EXPECT_EQ("", text([](auto &c) { c.k[0] = c.k[1] = ~0u, c.k[2] = 0, c.a = 0; })); // and nothing counts to the other ones
   // 2^64 steps: no word holds the product
   EXPECT_NE(text([](auto &c) { c.k[0] = c.k[1] = 1u << 31, c.k[2] = 4; }).find("each product must be below 2^24"), std::string::npos);
-  EXPECT_NE(text([](auto &c) { c.k[2] = c.m[1] = 1 << 20, c.a_m_stride[1] = c.a_k_stride[2] = c.b_k_stride[2] = c.acc_m_stride = 0; }).find("at most 134217728 elements"), std::string::npos);
+  EXPECT_NE(text([](auto &c) {
+              c.k[2] = c.m[1] = 1 << 20, c.a_m_stride[1] = c.a_k_stride[2] = c.b_k_stride[2] = c.acc_m_stride = 0;
+            }).find("at most 134217728 elements"),
+            std::string::npos);
 
   dg_drain_command drain{};
   drain.out = lm, drain.acc_type = DG_F32, drain.out_type = DG_F16, drain.m[0] = 1, drain.m[1] = 4, drain.n = 8, drain.acc_m_stride = 32,

@@ -8,12 +8,12 @@
 // A fault names the access and the source line; the program's own status comes through.
 #include <stdlib.h>
 static int *volatile nothing;
-__attribute__((noinline)) static int reads(int *p) {
-  return *p;
-}
+__attribute__((noinline)) static int reads(int *p) { return *p; }
 int main(int argc, char **argv) {
-  if (argc == 2) __builtin_trap();
-  if (argc == 3) exit(7);
+  if (argc == 2)
+    __builtin_trap();
+  if (argc == 3)
+    exit(7);
   return reads(nothing) + 1;
 }
 // NULL: device fault: core 0 at 0x8{{[0-9a-f]+}} ({{reads|main}}+{{[0-9]+}}), {{.*}}faulty.c:12: read of 4 bytes at 0x0: a null pointer

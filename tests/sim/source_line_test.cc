@@ -38,7 +38,8 @@ TEST(SourceLine, AgreesWithLlvm) {
       for (uint64_t at = first; at < last; at += 4)
         list << "0x" << std::hex << at << "\n";
     }
-    std::string theirs = output_of("/usr/lib/llvm-22/bin/llvm-symbolizer --no-inlines --functions=none --relativenames --obj=" + path + " < " + numbers + " 2>/dev/null");
+    std::string theirs = output_of("/usr/lib/llvm-22/bin/llvm-symbolizer --no-inlines --functions=none --relativenames --obj=" + path +
+                                   " < " + numbers + " 2>/dev/null");
     size_t at = 0;
     int known = 0;
     for (uint64_t address = first; address < last; address += 4) {

@@ -3,19 +3,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct { char c; } One;
-typedef struct { char c[3]; } Three;
-typedef struct { short s; int i; char c; } Padded;
-typedef struct { float f, g; } Floats;
-typedef struct { double d; } Double;
-typedef struct { double d; char c; } Mixed;
-typedef struct { long a, b; } Sixteen;
-typedef struct { long a, b; char c; } Seventeen;
-typedef struct { char c[100]; } Hundred;
-typedef struct { unsigned a : 3, b : 29; long c : 60; } Bits;
-typedef union { double d; unsigned char bytes[12]; } Union;
-typedef struct { __int128 wide; } Wide;
-typedef struct {} Empty;
+typedef struct {
+  char c;
+} One;
+typedef struct {
+  char c[3];
+} Three;
+typedef struct {
+  short s;
+  int i;
+  char c;
+} Padded;
+typedef struct {
+  float f, g;
+} Floats;
+typedef struct {
+  double d;
+} Double;
+typedef struct {
+  double d;
+  char c;
+} Mixed;
+typedef struct {
+  long a, b;
+} Sixteen;
+typedef struct {
+  long a, b;
+  char c;
+} Seventeen;
+typedef struct {
+  char c[100];
+} Hundred;
+typedef struct {
+  unsigned a : 3, b : 29;
+  long c : 60;
+} Bits;
+typedef union {
+  double d;
+  unsigned char bytes[12];
+} Union;
+typedef struct {
+  __int128 wide;
+} Wide;
+typedef struct {
+} Empty;
 
 typedef struct {
   One (*one)(One);

@@ -10,7 +10,8 @@ int shared_number = 77, *shared_pointer = &shared_number;
 static jmp_buf away;
 static long step(void *context, long i) {
   long *calls = context;
-  if (++*calls == 40) longjmp(away, (int)i + 100);
+  if (++*calls == 40)
+    longjmp(away, (int)i + 100);
   return i * i - *calls;
 }
 static long nested(void *context, long i) { return i + right.callback(step, context, 3) - left.callback(step, context, 2); }
@@ -43,16 +44,20 @@ static void all(const Functions *f) {
   printf("%d %d %u %u %ld %.15g\n", h.c[3], h.c[99], b.a, b.b, (long)b.c, u.d);
   __int128 w = f->wide(-3, (Wide){(__int128)5 << 80}, ((__int128)1 << 90) + 7).wide;
   printf("%lx %lx %d ", (long)(w >> 64), (long)w, f->empty((Empty){}, 9));
-  printf("%d %d %u %.9g %.9g\n", f->truth(1, -1, 255, -2, 256), f->truth(0, -128, 1, -130, 65535), f->word(4000000000u, -77), f->real(1.5f, 2.25, (_Float16)0.125), (double)f->half((_Float16)3));
+  printf("%d %d %u %.9g %.9g\n", f->truth(1, -1, 255, -2, 256), f->truth(0, -128, 1, -130, 65535), f->word(4000000000u, -77),
+         f->real(1.5f, 2.25, (_Float16)0.125), (double)f->half((_Float16)3));
   printf("%.15g\n", f->many(0.5, 1.5f, -7, 'c', (Sixteen){3, -4}, -1, 1e10, h, -2.5f, (__int128)9 << 68, -32768));
-  printf("%.15g ", f->variable("idlsqhfpiid", -1, 2.5, 1L << 50, (Sixteen){8, 9}, (__int128)3 << 71, h, (Floats){1.5f, 2.5f}, shared_pointer, 3, 4, 0.125));
+  printf("%.15g ", f->variable("idlsqhfpiid", -1, 2.5, 1L << 50, (Sixteen){8, 9}, (__int128)3 << 71, h, (Floats){1.5f, 2.5f},
+                               shared_pointer, 3, 4, 0.125));
   printf("%.15g\n", pass(f, "qildhd", (__int128)-5 << 71, 7, -8L, 1e5, h, 1e-3));
   long calls = 0;
   printf("%ld ", f->callback(step, &calls, 5));
   printf("%ld ", f->callback(nested, &calls, 2));
   int back = setjmp(away);
-  if (!back) printf("%ld not reached\n", f->callback(nested, &calls, 50));
-  else printf("%d %ld\n", back, calls);
+  if (!back)
+    printf("%ld not reached\n", f->callback(nested, &calls, 50));
+  else
+    printf("%d %ld\n", back, calls);
 }
 int main(void) {
   all(&left);

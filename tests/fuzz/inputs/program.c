@@ -1,8 +1,8 @@
 /* A program whose damaged copies are run: files, heap, numbers, recursion, the engines. */
+#include <dougong_npu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dougong_npu.h>
 
 static int depth(int n) { return n <= 0 ? 0 : 1 + depth(n - 1); }
 
@@ -21,8 +21,14 @@ int main(int argc, char **argv) {
     fclose(file);
   }
   printf("%d %s %zu\n", argc, argv[argc - 1], strlen(text));
-  dg_dma_command copy = {.src = (uint64_t)text, .dst = DG_LM_BASE, .element_bytes = 1, .count = {1, 1, 1, 1, 100}, .low = {0}, .high = {1, 1, 1, 1, 100},
-                         .src_stride = {0, 0, 0, 0, 1}, .dst_stride = {0, 0, 0, 0, 1}};
+  dg_dma_command copy = {.src = (uint64_t)text,
+                         .dst = DG_LM_BASE,
+                         .element_bytes = 1,
+                         .count = {1, 1, 1, 1, 100},
+                         .low = {0},
+                         .high = {1, 1, 1, 1, 100},
+                         .src_stride = {0, 0, 0, 0, 1},
+                         .dst_stride = {0, 0, 0, 0, 1}};
   __dg_await(DG_LOAD0, __dg_dma(DG_LOAD0, &copy));
   free(text);
   return *(char *)DG_LM_BASE == 'a' ? 0 : 1;
