@@ -5,11 +5,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/TargetSelect.h"
+#include "tests/compiler/host_code.h"
 #include <bit>
 #include <cstring>
-#include <stdexcept>
+#include <random>
 #include <thread>
 
 namespace dougong {
@@ -19,23 +18,28 @@ inline constexpr const char *withoutAvx512 =
     "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,avx512bf16,avx512vbmi,avx512vbmi2,avx512ifma,avx512bitalg,avx512vpopcntdq,"
     "avx512vp2intersect,avx512fp16";
 
+inline std::vector<float> randomFloats(size_t count, unsigned seed, float low = -1, float high = 1) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> uniform(low, high);
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = uniform(generator);
+  return values;
+}
+
 class CpuKernel {
 public:
   using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
 
   // `without`: features of this host that the code may not use.
   explicit CpuKernel(const std::string &text, size_t index = 0, const char *without = "") {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
+    jit = hostCode(); // targets first: the compiler asks for the host's
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     registerKernelDialects(context);
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     if (!module)
       throw std::runtime_error("the kernel's text is not valid");
     compiled = take(cpu::compileForMachine(*module, *take(cpu::hostMachine(without))));
-    jit = take(llvm::orc::LLJITBuilder().create());
-    jit->getMainJITDylib().addGenerator(
-        take(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
     check(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(compiled.image)));
     entry = take(jit->lookup(compiled.kernels.at(index).name)).toPtr<Entry>();
     grid = compiled.kernels.at(index).grid;
@@ -86,15 +90,6 @@ public:
   Entry entry = nullptr;
 
 private:
-  static void check(llvm::Error error) {
-    if (error)
-      throw std::runtime_error(llvm::toString(std::move(error)));
-  }
-  template <typename T> static T take(llvm::Expected<T> value) {
-    if (!value)
-      check(value.takeError());
-    return std::move(*value);
-  }
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 

@@ -7,15 +7,6 @@
 using namespace dougong;
 
 namespace {
-std::vector<float> randomFloats(size_t count, unsigned seed, float low = -1, float high = 1) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(low, high);
-  std::vector<float> values(count);
-  for (float &value : values)
-    value = uniform(generator);
-  return values;
-}
-
 // Largest difference, relative to the largest expected value.
 template <typename T> double difference(const std::vector<T> &got, const std::vector<double> &expected) {
   double worst = 0, largest = 1e-30;

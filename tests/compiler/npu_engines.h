@@ -6,10 +6,9 @@
 #pragma once
 #include "isa/commands.h"
 #include "isa/machine_layout.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "tests/compiler/host_code.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/TargetSelect.h"
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -245,9 +244,7 @@ public:
   using Entry = void (*)(const dg_launch *, uint64_t, uint64_t, uint64_t);
 
   HostKernels(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context) {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    jit = take(llvm::orc::LLJITBuilder().create());
+    jit = hostCode();
     module->setDataLayout(jit->getDataLayout());
     module->setTargetTriple(jit->getTargetTriple());
     llvm::orc::SymbolMap symbols;
@@ -261,22 +258,11 @@ public:
     define("__dg_qwait", +[](int32_t queue, int32_t flag, uint64_t ticket) { HostEngines::current->queueWait(queue, flag, ticket); });
     define("__dg_await", +[](int32_t flag, uint64_t ticket) { HostEngines::current->wait(flag, ticket); });
     check(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols)));
-    jit->getMainJITDylib().addGenerator(
-        take(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
     check(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
   }
   Entry operator[](const std::string &name) { return take(jit->lookup(name)).toPtr<Entry>(); }
 
 private:
-  static void check(llvm::Error error) {
-    if (error)
-      throw std::runtime_error(llvm::toString(std::move(error)));
-  }
-  template <typename T> static T take(llvm::Expected<T> value) {
-    if (!value)
-      check(value.takeError());
-    return std::move(*value);
-  }
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
