@@ -149,10 +149,10 @@ struct WalkUnits : OpRewritePattern<linalg::GenericOp> {
 
 static bool isHeavyNamed(linalg::LinalgOp op) { return linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op); }
 
-LogicalResult fuseElementwise(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
+LogicalResult decomposeSoftmax(Operation *root) {
+  IRRewriter rewriter(root->getContext());
   SmallVector<linalg::SoftmaxOp> softmaxes;
-  function.walk([&](linalg::SoftmaxOp op) { softmaxes.push_back(op); });
+  root->walk([&](linalg::SoftmaxOp op) { softmaxes.push_back(op); });
   for (linalg::SoftmaxOp op : softmaxes) {
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
@@ -160,6 +160,13 @@ LogicalResult fuseElementwise(func::FuncOp function) {
       return failure();
     rewriter.replaceOp(op, *parts);
   }
+  return success();
+}
+
+LogicalResult fuseElementwise(func::FuncOp function) {
+  if (failed(decomposeSoftmax(function)))
+    return failure();
+  IRRewriter rewriter(function.getContext());
   SmallVector<linalg::LinalgOp> named;
   function.walk([&](linalg::LinalgOp op) {
     if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) && op.hasPureTensorSemantics() && !isHeavyNamed(op))

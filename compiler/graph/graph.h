@@ -1,7 +1,7 @@
 // From a model's graph to kernels: storage precision, and which operators share a kernel.
 //
 // models/ imports a model as one `func.func @main` of linalg on tensors: NHWC, f32 (or the model's own types), static shapes;
-// weights are arguments of @main with the attribute `dg.weight = <index> : i64`. The two functions below turn it, in this
+// weights are arguments of @main with the attribute `dg.weight = <index> : i64`. The first two functions below turn it, in this
 // order, into what the targets compile:
 //
 //   usePrecision(main, f16)   %1 = conv(%x : f32) ; %2 = relu(%1)      →  conv(f16, f16) -> f32 ; relu: f32 -> f16
@@ -30,5 +30,8 @@ mlir::LogicalResult usePrecision(mlir::func::FuncOp main, mlir::FloatType storag
 // location is the fusion of those of its operations, in order, so the names of the model's nodes are found there.
 // All results of a kernel are read by another kernel or returned; every kernel has at least one.
 mlir::LogicalResult formKernels(mlir::ModuleOp module);
+
+// Every linalg.softmax below `root` in simpler operations: maximum, subtraction and exponential, sum, quotient.
+mlir::LogicalResult decomposeSoftmax(mlir::Operation *root);
 
 } // namespace dougong
