@@ -1,4 +1,4 @@
-// dg.load, dg.store, dg.gather, dg.scatter → loops between global memory and a tile's buffer.
+// dg.load, dg.store, dg.gather, dg.scatter, dg.atomic → loops between global memory and a tile's buffer.
 //
 //   %t = dg.load %base[%o] strides [%s, %c1] lower [%l0, %l1] upper [%u0, %u1] : memref<?xf32> -> tensor<8x64xf32>
 // →
@@ -189,15 +189,54 @@ void lower(dg::ScatterOp op) {
   });
   op.erase();
 }
+
+// One element's atomic change; the old value.
+Value change(ImplicitLocOpBuilder &b, dg::AtomicOp op, Value address, Value value, Value expected) {
+  if (!expected)
+    return memref::AtomicRMWOp::create(b, value.getType(), op.getKind(), value, op.getBase(), ValueRange(address));
+  auto loop = memref::GenericAtomicRMWOp::create(b, op.getBase(), ValueRange(address));
+  ImplicitLocOpBuilder c(b.getLoc(), b.getContext());
+  c.setInsertionPointToStart(loop.getBody());
+  Value old = loop.getCurrentValue();
+  Value same = isa<FloatType>(old.getType()) ? arith::CmpFOp::create(c, arith::CmpFPredicate::OEQ, old, expected).getResult()
+                                             : arith::CmpIOp::create(c, arith::CmpIPredicate::eq, old, expected).getResult();
+  memref::AtomicYieldOp::create(c, arith::SelectOp::create(c, same, value, old));
+  return loop.getResult();
+}
+
+void lower(dg::AtomicOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto tile = cast<RankedTensorType>(op.getOld().getType());
+  Value buffer = memref::AllocOp::create(b, bufferType(tile));
+  Value values = readOnlyBuffer(b, op.getValues()), offsets = readOnlyBuffer(b, op.getOffsets());
+  Value mask = op.getMask() ? readOnlyBuffer(b, op.getMask()) : Value();
+  Value expected = op.getExpected() ? readOnlyBuffer(b, op.getExpected()) : Value();
+  Indices at;
+  overShape(b, tile.getShape(), at, [&](ImplicitLocOpBuilder &c, Indices &i) {
+    ImplicitLocOpBuilder d(c);
+    if (mask) {
+      Value zero = arith::ConstantOp::create(c, c.getZeroAttr(tile.getElementType()));
+      memref::StoreOp::create(c, zero, buffer, i);
+      auto branch = scf::IfOp::create(c, memref::LoadOp::create(c, mask, i), /*withElseRegion=*/false);
+      d.setInsertionPoint(branch.thenBlock()->getTerminator());
+    }
+    Value address = asIndex(d, memref::LoadOp::create(d, offsets, i));
+    Value old = change(d, op, address, memref::LoadOp::create(d, values, i), expected ? memref::LoadOp::create(d, expected, i) : Value());
+    memref::StoreOp::create(d, old, buffer, i);
+  });
+  op.replaceAllUsesWith(asTensor(b, tile, buffer));
+  op.erase();
+}
 } // namespace
 
 LogicalResult cpu::lowerAccess(func::FuncOp kernel) {
   SmallVector<Operation *> accesses;
   kernel.walk([&](Operation *op) {
-    if (isa<dg::LoadOp, dg::StoreOp, dg::GatherOp, dg::ScatterOp>(op))
+    if (isa<dg::LoadOp, dg::StoreOp, dg::GatherOp, dg::ScatterOp, dg::AtomicOp>(op))
       accesses.push_back(op);
   });
   for (Operation *op : accesses)
-    TypeSwitch<Operation *>(op).Case<dg::LoadOp, dg::StoreOp, dg::GatherOp, dg::ScatterOp>([](auto access) { lower(access); });
+    TypeSwitch<Operation *>(op).Case<dg::LoadOp, dg::StoreOp, dg::GatherOp, dg::ScatterOp, dg::AtomicOp>(
+        [](auto access) { lower(access); });
   return success();
 }

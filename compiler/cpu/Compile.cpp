@@ -1,6 +1,7 @@
 // compileForCpu: the steps, in order. Start reading here.
 #include "compiler/cpu/cpu.h"
 #include "compiler/dialect/Dg.h"
+#include "compiler/graph/graph.h"
 
 using namespace mlir;
 using namespace dougong;
@@ -29,7 +30,7 @@ CompiledKernel describe(func::FuncOp kernel) {
           shaped.getNumElements() * std::max<int64_t>(1, (shaped.getElementType().isIndex() ? 64 : shaped.getElementTypeBitWidth()) / 8);
   };
   for (BlockArgument argument : kernel.getArguments()) {
-    bool written = llvm::any_of(argument.getUsers(), [](Operation *user) { return isa<dg::StoreOp, dg::ScatterOp>(user); });
+    bool written = llvm::any_of(argument.getUsers(), [&](Operation *user) { return dg::writtenMemory(user) == argument; });
     add(argument.getType(), written);
   }
   for (Type type : kernel.getResultTypes())
@@ -54,16 +55,8 @@ CompiledKernel describe(func::FuncOp kernel) {
 
 // Softmax and concatenation in simpler operations, elementwise ones fused, constants and identities folded.
 LogicalResult simplifyGraph(ModuleOp module) {
-  IRRewriter rewriter(module.getContext());
-  SmallVector<linalg::SoftmaxOp> softmaxes;
-  module.walk([&](linalg::SoftmaxOp op) { softmaxes.push_back(op); });
-  for (linalg::SoftmaxOp op : softmaxes) {
-    rewriter.setInsertionPoint(op);
-    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
-    if (failed(parts))
-      return failure();
-    rewriter.replaceOp(op, *parts);
-  }
+  if (failed(decomposeSoftmax(module)))
+    return failure();
   RewritePatternSet patterns(module.getContext());
   tensor::populateDecomposeTensorConcatPatterns(patterns);
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);

@@ -37,3 +37,31 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() { return verifyAccess(*this); }
+
+// Of offsets, mask and the like: one for each element.
+static LogicalResult verifyElements(Operation *op, ShapedType tile) {
+  for (Value operand : op->getOperands())
+    if (auto tensor = dyn_cast<RankedTensorType>(operand.getType()); tensor && tensor.getShape() != tile.getShape())
+      return op->emitOpError("has operands of different shapes");
+  return success();
+}
+
+LogicalResult AtomicOp::verify() {
+  auto type = cast<ShapedType>(getOld().getType());
+  Type element = cast<MemRefType>(getBase().getType()).getElementType();
+  if (type.getElementType() != element || getElementTypeOrSelf(getValues().getType()) != element)
+    return emitOpError("has values whose element type is not the memory's");
+  if (getExpected() && getKind() != arith::AtomicRMWKind::assign)
+    return emitOpError("compares, so it must be of kind assign");
+  return verifyElements(*this, type);
+}
+
+Value dougong::dg::writtenMemory(Operation *op) {
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<StoreOp, ScatterOp, AtomicOp>([](auto access) { return access.getBase(); })
+      .Default(Value());
+}
+
+Value dougong::dg::readMemory(Operation *op) {
+  return TypeSwitch<Operation *, Value>(op).Case<LoadOp, GatherOp, AtomicOp>([](auto access) { return access.getBase(); }).Default(Value());
+}

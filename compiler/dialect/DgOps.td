@@ -14,6 +14,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/Dialect/Arith/IR/ArithBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Dg_Dialect : Dialect {
@@ -118,6 +119,23 @@ def Dg_ScatterOp : Dg_Op<"scatter", []> {
   let assemblyFormat = [{
     $tile `:` type($tile) `,` $base `[` $offsets `:` type($offsets) `]` (`mask` $mask^ `:` type($mask))? attr-dict `:` type($base)
   }];
+}
+
+def Dg_AtomicOp : Dg_Op<"atomic", [AttrSizedOperandSegments]> {
+  let summary = "Changes elements of global memory at computed offsets, each in one step, and gives what they were.";
+  let description = [{
+    `if mask[i]: old[i] = base[offsets[i]]; base[offsets[i]] = kind(old[i], values[i])`, where no other program's access comes between the
+    two. With `expected` (of kind `assign`), the element changes only where it equals `expected[i]`. Where the mask is clear `old[i]` is 0.
+    A program's accesses before it are done when it begins, and those behind it begin after it: locks are made of it.
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, AnyStaticShapeTensor:$values, Arg<Dg_GlobalMemory, "changed", [MemRead, MemWrite]>:$base,
+                       AnyStaticShapeTensor:$offsets, Optional<AnyStaticShapeTensor>:$mask, Optional<AnyStaticShapeTensor>:$expected);
+  let results = (outs AnyStaticShapeTensor:$old);
+  let assemblyFormat = [{
+    $kind $values `:` type($values) `,` $base `[` $offsets `:` type($offsets) `]`
+    oilist(`mask` $mask `:` type($mask) | `expected` $expected `:` type($expected)) attr-dict `:` type($base) `->` type($old)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif

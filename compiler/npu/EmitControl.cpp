@@ -40,6 +40,8 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
     return emitGather(gather);
   if (auto scatter = dyn_cast<dg::ScatterOp>(op))
     return emitScatter(scatter);
+  if (auto atomic = dyn_cast<dg::AtomicOp>(op))
+    return emitAtomic(atomic);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
@@ -52,6 +54,8 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
     return scalars[splat.getResult()] = scalar(splat.getInput()), success();
   if (isa<tensor::EmptyOp>(op))
     return success();
+  if (auto elements = dyn_cast<tensor::FromElementsOp>(op))
+    return emitFromElements(elements);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return emitExtractSlice(slice);
   if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))

@@ -37,6 +37,8 @@ bool KernelEmitter::isFree(Operation *op) {
   if (isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
           tensor::CastOp, tensor::DimOp>(op))
     return true;
+  if (auto elements = dyn_cast<tensor::FromElementsOp>(op))
+    return elements.getElements().size() == 1;
   if (isa<arith::ConstantOp>(op))
     return !isa<ShapedType>(op->getResult(0).getType()) || cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue()).isSplat();
   bool scalars =
@@ -114,14 +116,10 @@ bool KernelEmitter::dependsOnAhead(Operation *op, Block &block) {
 
 void KernelEmitter::findBases() {
   source.walk([&](Operation *op) {
-    if (auto store = dyn_cast<dg::StoreOp>(op))
-      storedBases.insert(store.getBase());
-    else if (auto scatter = dyn_cast<dg::ScatterOp>(op))
-      storedBases.insert(scatter.getBase());
-    else if (auto load = dyn_cast<dg::LoadOp>(op))
-      loadedBases.insert(load.getBase());
-    else if (auto gather = dyn_cast<dg::GatherOp>(op))
-      loadedBases.insert(gather.getBase());
+    if (Value base = dg::writtenMemory(op))
+      storedBases.insert(base);
+    if (Value base = dg::readMemory(op))
+      loadedBases.insert(base);
   });
 }
 

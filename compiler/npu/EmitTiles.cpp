@@ -1,5 +1,4 @@
-// tensor operations on tiles: parts and reshapes are names for memory where strides can say it, else copies; and elements
-// gathered from or scattered to global memory, one by one through the core.
+// Operations that only move data: parts and reshapes are names for memory where strides can say it; the rest are copies.
 #include "compiler/npu/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -206,6 +205,21 @@ LogicalResult KernelEmitter::emitPad(tensor::PadOp op) {
   return success();
 }
 
+// Numbers of the core's side by side; a single one is a splat.
+LogicalResult KernelEmitter::emitFromElements(tensor::FromElementsOp op) {
+  if (op.getElements().size() == 1)
+    return scalars[op.getResult()] = scalar(op.getElements()[0]), success();
+  Tile out = newTile(op, 0, op.getLoc(), op.getType(), "assembled tile", isStored(op.getResult()) ? Filled::ToBeStored : Filled::InPlace);
+  beforeAccess(core, out.buffer, Write);
+  llvm::Value *first = address(out);
+  for (auto [index, element] : llvm::enumerate(op.getElements())) {
+    llvm::Value *at = builder.CreateAdd(first, i64(int64_t(index) * elementBytes(out.element)));
+    storeElement(builder.CreateIntToPtr(at, builder.getPtrTy()), scalar(element), out.element);
+  }
+  tiles[op.getResult()] = out;
+  return success();
+}
+
 // A constant array lies in DRAM beside the code, and is fetched once.
 LogicalResult KernelEmitter::emitConstantTile(Operation *op, DenseElementsAttr elements) {
   auto type = cast<RankedTensorType>(elements.getType());
@@ -230,129 +244,46 @@ LogicalResult KernelEmitter::emitConstantTile(Operation *op, DenseElementsAttr e
   tiles[op->getResult(0)] = tile;
   return success();
 }
+//===-- Copies ------------------------------------------------------------===//
 
-//===-- Elements ----------------------------------------------------------===//
-
-llvm::Value *KernelEmitter::loadElement(llvm::Value *pointer, Type element) {
-  if (element.isInteger(1))
-    return builder.CreateICmpNE(builder.CreateLoad(builder.getInt8Ty(), pointer), builder.getInt8(0));
-  return builder.CreateAlignedLoad(elementType(element, context), pointer, llvm::Align(elementBytes(element)));
-}
-
-void KernelEmitter::storeElement(llvm::Value *pointer, llvm::Value *value, Type element) {
-  if (element.isInteger(1))
-    value = builder.CreateZExt(value, builder.getInt8Ty());
-  builder.CreateAlignedStore(value, pointer, llvm::Align(elementBytes(element)));
-}
-
-llvm::Value *KernelEmitter::elementAddress(const Tile &tile, ArrayRef<llvm::Value *> indices) {
-  llvm::Value *at = address(tile);
-  for (auto [index, stride] : llvm::zip(indices, tile.strides))
-    at = builder.CreateAdd(at, builder.CreateMul(index, i64(stride)));
-  return builder.CreateIntToPtr(at, builder.getPtrTy());
-}
-
-void KernelEmitter::forEachElement(const Tile &like, llvm::function_ref<void(ArrayRef<llvm::Value *>)> body) {
-  SmallVector<llvm::Value *> indices;
-  std::function<void(size_t)> nest = [&](size_t d) {
-    if (d == like.shape.size())
-      return body(indices);
-    countedLoop(i64(0), i64(like.shape[d]), i64(1), [&](llvm::Value *i) {
-      indices.push_back(i);
-      nest(d + 1);
-      indices.pop_back();
-    });
-  };
-  nest(0);
-}
-
-namespace {
-
-// Runs `body` where the mask is set (or always), and leaves the builder behind it.
-void emitIfSet(llvm::IRBuilder<> &builder, llvm::Value *mask, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
-  if (!mask)
-    return body();
-  llvm::Function *function = builder.GetInsertBlock()->getParent();
-  auto block = [&](const char *name) { return llvm::BasicBlock::Create(builder.getContext(), name, function); };
-  llvm::BasicBlock *set = block("set"), *clear = block("clear"), *join = block("join");
-  builder.CreateCondBr(mask, set, clear);
-  builder.SetInsertPoint(set);
-  body();
-  builder.CreateBr(join);
-  builder.SetInsertPoint(clear);
-  otherwise();
-  builder.CreateBr(join);
-  builder.SetInsertPoint(join);
-}
-
-} // namespace
-
-LogicalResult KernelEmitter::emitGather(dg::GatherOp op) {
-  auto type = cast<RankedTensorType>(op.getTile().getType());
-  Tile out = newTile(op, 0, op.getLoc(), type, "gathered tile", isStored(op.getTile()) ? Filled::ToBeStored : Filled::InPlace);
-  // A splat operand is one element; a tile is waited for, once.
-  std::optional<Tile> sources[3];
-  Value operands[3] = {op.getOffsets(), op.getMask(), op.getOther()};
-  for (int k = 0; k < 3; ++k) {
-    if (!operands[k] || scalar(operands[k]))
-      continue;
-    if (!(sources[k] = tileOf(operands[k], op)))
-      return failure();
-    beforeAccess(core, sources[k]->buffer, Read);
+// Transposes, broadcasts, resizes by whole factors: the body yields its input, and addresses are affine.
+bool KernelEmitter::isCopy(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
+    return false;
+  auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(0));
+  Value input = op.getDpsInputOperand(0)->get();
+  if (!yielded || yielded.getOwner() != op.getBlock() || yielded.getArgNumber() != 0 || !isa<RankedTensorType>(input.getType()))
+    return false;
+  if (isa_and_nonnull<linalg::FillOp, tensor::SplatOp, tensor::EmptyOp, arith::ConstantOp>(input.getDefiningOp()) ||
+      isa<linalg::FillOp>(op))
+    return false;
+  SmallVector<std::optional<SmallVector<int64_t>>> strides;
+  for (Value operand : op->getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    strides.push_back(denseStrides(type.getShape(), elementBytes(type.getElementType())));
   }
-  waitForStores(core, op.getBase(), false);
-  beforeAccess(core, out.buffer, Write);
-  auto element = [&](int k, ArrayRef<llvm::Value *> at) {
-    llvm::Value *value = scalar(operands[k]);
-    return value ? value : loadElement(elementAddress(*sources[k], at), sources[k]->element);
-  };
-  forEachElement(out, [&](ArrayRef<llvm::Value *> at) {
-    llvm::Value *mask = op.getMask() ? element(1, at) : nullptr;
-    llvm::Value *place = elementAddress(out, at);
-    emitIfSet(
-        builder, mask,
-        [&] {
-          llvm::Value *offset = builder.CreateSExtOrTrunc(element(0, at), builder.getInt64Ty());
-          llvm::Value *from = builder.CreateAdd(scalar(op.getBase()), builder.CreateMul(offset, i64(elementBytes(out.element))));
-          storeElement(place, loadElement(builder.CreateIntToPtr(from, builder.getPtrTy()), out.element), out.element);
-        },
-        [&] {
-          llvm::Value *other = op.getOther() ? element(2, at) : llvm::Constant::getNullValue(elementType(out.element, context));
-          storeElement(place, other, out.element);
-        });
-  });
-  tiles[op.getTile()] = out;
-  return success();
+  Nest nest = buildNest(op, strides);
+  return nest.operands[0].linear && nest.operands[1].linear;
 }
 
-LogicalResult KernelEmitter::emitScatter(dg::ScatterOp op) {
-  std::optional<Tile> sources[3];
-  Value operands[3] = {op.getOffsets(), op.getMask(), op.getTile()};
-  for (int k = 0; k < 3; ++k) {
-    if (!operands[k] || scalar(operands[k]))
-      continue;
-    if (!(sources[k] = tileOf(operands[k], op)))
-      return failure();
-    beforeAccess(core, sources[k]->buffer, Read);
-  }
-  waitForStores(core, op.getBase(), true);
-  auto element = [&](int k, ArrayRef<llvm::Value *> at) {
-    llvm::Value *value = scalar(operands[k]);
-    return value ? value : loadElement(elementAddress(*sources[k], at), sources[k]->element);
-  };
-  auto type = cast<RankedTensorType>(op.getTile().getType());
-  Tile shape;
-  shape.shape.assign(type.getShape().begin(), type.getShape().end());
-  forEachElement(shape, [&](ArrayRef<llvm::Value *> at) {
-    emitIfSet(
-        builder, op.getMask() ? element(1, at) : nullptr,
-        [&] {
-          llvm::Value *offset = builder.CreateSExtOrTrunc(element(0, at), builder.getInt64Ty());
-          llvm::Value *to = builder.CreateAdd(scalar(op.getBase()), builder.CreateMul(offset, i64(elementBytes(type.getElementType()))));
-          storeElement(builder.CreateIntToPtr(to, builder.getPtrTy()), element(2, at), type.getElementType());
-        },
-        [] {});
-  });
+LogicalResult KernelEmitter::emitCopy(linalg::LinalgOp op) {
+  std::optional<Tile> source = tileOf(op->getOperand(0), op);
+  if (!source)
+    return failure();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Tile out = newTile(op, 0, op.getLoc(), type, "rearranged tile", Filled::ByCommand);
+  Nest nest = buildNest(op, {source->strides, out.strides});
+  SmallVector<CopyDimension> dimensions;
+  for (auto [l, loop] : llvm::enumerate(nest.loops))
+    dimensions.push_back({i32(loop.size), i64(nest.operands[0].strides[l]), i64(nest.operands[1].strides[l])});
+  int queue = machine.dma.queues < 4 ? DG_LOAD0 : DG_LOAD1;
+  beforeAccess(queue, source->buffer, Read);
+  beforeAccess(queue, out.buffer, Write);
+  llvm::Value *from = builder.CreateAdd(address(*source), i64(nest.operands[0].offset));
+  llvm::Value *to = builder.CreateAdd(address(out), i64(nest.operands[1].offset));
+  llvm::Value *issued = issueDma(queue, from, to, dimensions, elementBytes(out.element), nullptr);
+  afterCommand(queue, issued, {source->buffer}, {out.buffer});
+  tiles[op->getResult(0)] = out;
   return success();
 }
 

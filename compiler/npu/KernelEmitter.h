@@ -117,7 +117,7 @@ private:
   void countedLoop(llvm::Value *from, llvm::Value *to, llvm::Value *step, llvm::function_ref<void(llvm::Value *)> body,
                    bool mayUnroll = true);
 
-  // EmitCommands.cpp: descriptors.
+  // EmitCommands.cpp: descriptors, copies.
   Descriptor descriptor(size_t bytes);
   void set(const Descriptor &descriptor, size_t offset, llvm::Value *value);
   void set(const Descriptor &descriptor, size_t offset, uint64_t value, int bits);
@@ -128,6 +128,11 @@ private:
   llvm::Value *fillBits(llvm::Value *fill, int64_t bytes);
   void copyTile(const Tile &target, const Tile &source);
   void fillTile(const Tile &tile, llvm::Value *value);
+  bool isStored(mlir::Value value);
+  int loadQueue(mlir::Operation *op) const;
+  int storeQueue(mlir::Operation *op) const;
+
+  // EmitContraction.cpp: the tensor engine and the drain.
   void zeroAccumulators(const Tile &tile);
   mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op, const Contraction &dense);
   mlir::LogicalResult emitDrain(mlir::linalg::LinalgOp op, const Epilogue &epilogue);
@@ -135,31 +140,40 @@ private:
   void drain(const Tile &accumulators, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias,
              const Tile *residual);
   bool isHeldInAccumulators(mlir::Value value);
-  bool isStored(mlir::Value value);
-  int loadQueue(mlir::Operation *op) const;
-  int storeQueue(mlir::Operation *op) const;
 
-  // EmitTiles.cpp: tensor operations.
+  // EmitTiles.cpp: operations that only move data.
   std::optional<Tile> tileOf(mlir::Value value, mlir::Operation *user);
   std::optional<Tile> denseTileOf(mlir::Value value, mlir::Operation *user);
   mlir::LogicalResult emitExtractSlice(mlir::tensor::ExtractSliceOp op);
   mlir::LogicalResult emitInsertSlice(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult emitReshape(mlir::Operation *op);
   mlir::LogicalResult emitPad(mlir::tensor::PadOp op);
+  bool isCopy(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult emitCopy(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult emitFromElements(mlir::tensor::FromElementsOp op);
   mlir::LogicalResult emitConstantTile(mlir::Operation *op, mlir::DenseElementsAttr elements);
-  mlir::LogicalResult emitGather(dg::GatherOp op);
-  mlir::LogicalResult emitScatter(dg::ScatterOp op);
   Tile part(const Tile &whole, llvm::ArrayRef<mlir::OpFoldResult> offsets, llvm::ArrayRef<int64_t> sizes,
             llvm::ArrayRef<mlir::OpFoldResult> strides);
+
+  // EmitElements.cpp: elements of global memory, one by one.
+  struct ElementOperand {
+    mlir::Value value;        // null: none
+    std::optional<Tile> tile; // none: a splat
+  };
+  mlir::LogicalResult prepare(ElementOperand &operand, mlir::Operation *user);
+  llvm::Value *element(const ElementOperand &operand, llvm::ArrayRef<llvm::Value *> at);
+  llvm::Value *globalElement(mlir::Value base, llvm::Value *offset, mlir::Type element);
+  mlir::LogicalResult emitGather(dg::GatherOp op);
+  mlir::LogicalResult emitScatter(dg::ScatterOp op);
+  mlir::LogicalResult emitAtomic(dg::AtomicOp op);
+  llvm::Value *changeElement(dg::AtomicOp op, llvm::Value *at, llvm::Value *value, llvm::Value *expected);
   llvm::Value *loadElement(llvm::Value *pointer, mlir::Type element);
   llvm::Value *elementAddress(const Tile &tile, llvm::ArrayRef<llvm::Value *> indices);
   void storeElement(llvm::Value *pointer, llvm::Value *value, mlir::Type element);
   void forEachElement(const Tile &like, llvm::function_ref<void(llvm::ArrayRef<llvm::Value *>)> body);
 
-  // EmitLinalg.cpp: vector code.
+  // VectorCode.h: all other linalg operations.
   mlir::LogicalResult emitVectorCode(mlir::linalg::LinalgOp op);
-  bool isCopy(mlir::linalg::LinalgOp op);
-  mlir::LogicalResult emitCopy(mlir::linalg::LinalgOp op);
   friend class VectorCode;
 
   llvm::Value *i32(int64_t value) { return builder.getInt32(uint32_t(value)); }

@@ -70,11 +70,7 @@ void describe(func::FuncOp kernel, CompiledKernel &result) {
     auto memory = dyn_cast<MemRefType>(argument.getType());
     description.memory = bool(memory);
     description.type = typeName(memory ? memory.getElementType() : argument.getType());
-    description.written = llvm::any_of(argument.getUses(), [](OpOperand &use) {
-      auto store = dyn_cast<dg::StoreOp>(use.getOwner());
-      auto scatter = dyn_cast<dg::ScatterOp>(use.getOwner());
-      return (store && &store.getBaseMutable() == &use) || (scatter && &scatter.getBaseMutable() == &use);
-    });
+    description.written = llvm::any_of(argument.getUsers(), [&](Operation *user) { return dg::writtenMemory(user) == argument; });
     result.arguments.push_back(description);
   }
 }
