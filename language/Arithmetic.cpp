@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace dougong::language;
 
 void Emitter::move(Position where) {
-  if (where.line == 0)
+  if (where.line == 0 || module == &library) // what happens in the library is reported at its call
     return;
   position = where;
   loc = FileLineColLoc::get(builder.getContext(), source.name, where.line, where.column);

@@ -14,15 +14,19 @@ const std::vector<Emitter::BuiltinEntry> &Emitter::builtins() {
       {"load", "pointer mask=None other=None boundary_check=() padding_option='' cache_modifier='' eviction_policy='' volatile=False",
        &Emitter::memoryBuiltin},
       {"store", "pointer value mask=None boundary_check=() cache_modifier='' eviction_policy=''", &Emitter::memoryBuiltin},
+      {"atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg", "pointer val mask=None sem=None scope=None",
+       &Emitter::atomicBuiltin},
+      {"atomic_cas", "pointer cmp val sem=None scope=None", &Emitter::atomicBuiltin},
       {"make_block_ptr", "base shape strides offsets block_shape order=None", &Emitter::blockBuiltin},
       {"make_tensor_descriptor", "base shape strides block_shape padding_option=''", &Emitter::blockBuiltin},
       {"advance", "base offsets", &Emitter::blockBuiltin},
       {"load_tensor_descriptor", "desc offsets", &Emitter::blockBuiltin},
       {"store_tensor_descriptor", "desc offsets value", &Emitter::blockBuiltin},
-      {"exp exp2 log log2 sqrt sqrt_rn rsqrt sin cos tan tanh erf floor ceil rint trunc sigmoid log1p expm1 atan asin acos sinh cosh", "x",
-       &Emitter::mathBuiltin},
+      {"exp exp2 log log2 log10 sqrt sqrt_rn rsqrt sin cos tan tanh erf floor ceil rint round trunc log1p expm1 atan asin acos sinh cosh",
+       "x", &Emitter::mathBuiltin},
       {"maximum minimum", "x y propagate_nan=None", &Emitter::binaryMathBuiltin},
-      {"pow atan2 fdiv div_rn fmod cdiv", "x y ieee_rounding=False", &Emitter::binaryMathBuiltin},
+      {"pow atan2 fdiv div_rn fmod copysign cdiv", "x y ieee_rounding=False", &Emitter::binaryMathBuiltin},
+      {"umulhi mulhi", "x y", &Emitter::umulhiBuiltin},
       {"where", "condition x y", &Emitter::whereBuiltin},
       {"clamp", "x min max propagate_nan=None", &Emitter::clampBuiltin},
       {"fma", "x y z", &Emitter::fmaBuiltin},
@@ -31,9 +35,18 @@ const std::vector<Emitter::BuiltinEntry> &Emitter::builtins() {
       {"expand_dims", "input axis", &Emitter::shapeBuiltin},
       {"ravel", "input", &Emitter::shapeBuiltin},
       {"trans permute", "input *order", &Emitter::transposeBuiltin},
-      {"sum max min xor_sum argmax argmin",
+      {"sum max min xor_sum reduce_or argmax argmin",
        "input axis=None return_indices=False return_indices_tie_break_left=True keep_dims=False dtype=None", &Emitter::reduceBuiltin},
-      {"softmax", "input dim=None keep_dims=False ieee_rounding=False", &Emitter::softmaxBuiltin},
+      {"reduce", "input axis combine_fn keep_dims=False", &Emitter::reduceByBuiltin},
+      {"associative_scan", "input axis combine_fn reverse=False", &Emitter::scanBuiltin},
+      {"join interleave", "a b", &Emitter::joinBuiltin},
+      {"cat", "input other can_reorder=False dim=0", &Emitter::joinBuiltin},
+      {"split", "a", &Emitter::splitBuiltin},
+      {"gather", "src index axis", &Emitter::gatherBuiltin},
+      {"flip", "x dim=None", &Emitter::flipBuiltin},
+      {"sort", "x dim=None descending=False", &Emitter::sortBuiltin},
+      {"topk", "x k dim=None", &Emitter::sortBuiltin},
+      {"histogram", "input num_bins mask=None", &Emitter::histogramBuiltin},
       {"dot", "input other acc=None input_precision=None allow_tf32=None max_num_imprecise_acc=None out_dtype=None", &Emitter::dotBuiltin},
       {"multiple_of max_contiguous max_constancy", "input values", &Emitter::hintBuiltin},
       {"assume debug_barrier static_print device_print print", "*arguments", &Emitter::hintBuiltin},
@@ -56,6 +69,16 @@ const Emitter::BuiltinEntry *Emitter::findBuiltin(llvm::StringRef name) {
       rest = tail;
     }
   return nullptr;
+}
+
+// What the table gives a parameter that a call does not.
+static Term presetOf(llvm::StringRef text) {
+  int64_t number;
+  if (!text.getAsInteger(10, number))
+    return Term::of(number);
+  if (text == "True" || text == "False")
+    return Term::of(text == "True");
+  return text == "()" ? Term::tuple({}) : text == "''" ? Term::of(std::string()) : Term{};
 }
 
 // Binds positional and named arguments to the parameters of the table's entry.
@@ -104,11 +127,7 @@ Term Emitter::callBuiltin(const std::string &name, std::vector<Term> arguments, 
       bound.push_back(given->second);
       named.erase(given);
     } else if (parameter.contains('=')) {
-      bound.push_back(preset == "True"    ? Term::of(true)
-                      : preset == "False" ? Term::of(false)
-                      : preset == "()"    ? Term::tuple({})
-                      : preset == "''"    ? Term::of(std::string())
-                                          : Term{});
+      bound.push_back(presetOf(preset));
     } else {
       fail(fmt::format("{} needs its argument '{}'", name, key.str()));
     }
@@ -248,11 +267,6 @@ Term Emitter::mathBuiltin(const std::string &name, Arguments &a) {
     x = cast(x, {DType::Float, 32});
   mlir::Value v = tensor(x);
   auto done = [&](mlir::Value r) { return Term::of(Tile{x.type, x.shape, r, {}, {}}); };
-  if (name == "sigmoid") {
-    Term one = Term::of(1.0);
-    Arguments negated{unary("-", Term::of(x))};
-    return binary("/", one, binary("+", one, mathBuiltin("exp", negated)));
-  }
   if (name == "exp")
     return done(make<math::ExpOp>(v));
   if (name == "exp2")
@@ -279,6 +293,10 @@ Term Emitter::mathBuiltin(const std::string &name, Arguments &a) {
     return done(make<math::FloorOp>(v));
   if (name == "ceil")
     return done(make<math::CeilOp>(v));
+  if (name == "log10")
+    return done(make<math::Log10Op>(v));
+  if (name == "round")
+    return done(make<math::RoundOp>(v));
   if (name == "rint")
     return done(make<math::RoundEvenOp>(v));
   if (name == "trunc")
@@ -307,7 +325,7 @@ Term Emitter::binaryMathBuiltin(const std::string &name, Arguments &a) {
   if (name == "fdiv" || name == "div_rn")
     return binary("/", a[0], a[1]);
   auto [x, y] = alike(a[0], a[1]);
-  if ((name == "pow" || name == "atan2" || name == "fmod") && !x.type.isFloat()) {
+  if ((name == "pow" || name == "atan2" || name == "fmod" || name == "copysign") && !x.type.isFloat()) {
     x = cast(x, {DType::Float, 32});
     y = cast(y, {DType::Float, 32});
   }
@@ -317,6 +335,8 @@ Term Emitter::binaryMathBuiltin(const std::string &name, Arguments &a) {
     return done(make<math::PowFOp>(l, r));
   if (name == "atan2")
     return done(make<math::Atan2Op>(l, r));
+  if (name == "copysign")
+    return done(make<math::CopySignOp>(l, r));
   if (name == "fmod")
     return done(make<arith::RemFOp>(l, r));
   bool max = name == "maximum", isUnsigned = x.type.kind == DType::UInt;
@@ -353,6 +373,22 @@ Term Emitter::fmaBuiltin(const std::string &, Arguments &a) {
   if (!p.type.isFloat())
     return binary("+", binary("*", Term::of(p), Term::of(y)), Term::of(z));
   return Term::of(Tile{p.type, p.shape, make<math::FmaOp>(tensor(p), tensor(y), tensor(z)), {}, {}});
+}
+
+// The upper half of a product of unsigned numbers, in 32-bit steps of vector code: by 16-bit halves.
+//   (a·2^16 + b)(c·2^16 + d) = ac·2^32 + (ad + bc)·2^16 + bd
+Term Emitter::umulhiBuiltin(const std::string &name, Arguments &args) {
+  auto [x, y] = alike(args[0], args[1]);
+  if (!x.type.isInt() || x.type.bits != 32)
+    fail(fmt::format("{} takes integers of 32 bits, not {}", name, x.type.name()));
+  DType u32{DType::UInt, 32};
+  Term X = Term::of(cast(x, u32)), Y = Term::of(cast(y, u32)), half = Term::of(int64_t(16)), low = Term::of(int64_t(0xffff));
+  Term a = binary(">>", X, half), b = binary("&", X, low), c = binary(">>", Y, half), d = binary("&", Y, low);
+  Term ad = binary("*", a, d), bc = binary("*", b, c);
+  Term carry = binary("+", binary(">>", binary("*", b, d), half), binary("+", binary("&", ad, low), binary("&", bc, low)));
+  Term sum = binary("+", binary(">>", ad, half), binary(">>", bc, half));
+  Term high = binary("+", binary("*", a, c), binary("+", sum, binary(">>", carry, half)));
+  return Term::of(cast(high.tile, x.type));
 }
 
 Term Emitter::castBuiltin(const std::string &, Arguments &a) {
@@ -432,14 +468,6 @@ Term Emitter::reduceBuiltin(const std::string &name, Arguments &a) {
   if (a[5].kind != Term::None)
     tile = cast(tile, dtypeOf(a[5], "the dtype of the sum"));
   return Term::of(reduce(name, tile, axis, keep));
-}
-
-Term Emitter::softmaxBuiltin(const std::string &, Arguments &a) {
-  Tile x = toTile(a[0]);
-  int64_t axis = a[1].kind == Term::None ? 0 : constantInt(a[1], "the dimension of softmax");
-  Arguments shifted{binary("-", Term::of(x), Term::of(reduce("max", x, axis, true)))};
-  Term e = mathBuiltin("exp", shifted);
-  return binary("/", e, Term::of(reduce("sum", e.tile, axis, true)));
 }
 
 Term Emitter::dotBuiltin(const std::string &, Arguments &a) {

@@ -78,26 +78,33 @@ Term Emitter::expression(const Expr &e) {
   return {};
 }
 
+// A function of the language, of the table or the library; None if there is none of the name.
+Term Emitter::languageFunction(const std::string &name) {
+  if (findBuiltin(name))
+    return {.kind = Term::Builtin, .text = name};
+  if (const Function *f = library.function(name))
+    return {.kind = Term::Callee, .callee = f};
+  if (const Expr *other = library.global(name)) // another name of one
+    return elsewhere(*other, &library);
+  return {};
+}
+
 Term Emitter::name(const Expr &e) {
   if (auto found = scope.find(e.text); found != scope.end())
     return found->second;
-  if (const Function *f = module.function(e.text))
+  if (const Function *f = module->function(e.text))
     return {.kind = Term::Callee, .callee = f};
-  if (std::string path = module.imported(e.text); !path.empty()) {
+  if (std::string path = module->imported(e.text); !path.empty()) {
     llvm::StringRef last = llvm::StringRef(path).rsplit('.').second;
-    if (isLanguage(path) && findBuiltin(last))
-      return {.kind = Term::Builtin, .text = last.str()};
+    if (isLanguage(path))
+      if (Term function = languageFunction(last.str()); function.kind != Term::None)
+        return function;
     if (std::optional<DType> type = DType::parse(last); type && isLanguage(path))
       return Term::of(*type);
     return {.kind = Term::Namespace, .text = path};
   }
-  if (const Expr *global = module.global(e.text)) {
-    Scope local;
-    std::swap(scope, local); // a global sees no locals
-    Term value = expression(*global);
-    std::swap(scope, local);
-    return value;
-  }
+  if (const Expr *global = module->global(e.text))
+    return elsewhere(*global, module);
   for (const char *python : pythonNames)
     if (e.text == python)
       return {.kind = Term::Builtin, .text = e.text};
@@ -121,8 +128,8 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
     if (isLanguage(object.text)) {
       if (std::optional<DType> type = DType::parse(name))
         return Term::of(*type);
-      if (name == "constexpr" || findBuiltin(name))
-        return {.kind = Term::Builtin, .text = name};
+      if (Term function = languageFunction(name); function.kind != Term::None)
+        return function;
       if (object.text == "math" && (name == "pi" || name == "inf"))
         return Term::of(name == "pi" ? M_PI : double(INFINITY));
       static const char *modules[] = {"language", "math", "extra", "libdevice", "cuda", "random", "runtime"};
@@ -148,13 +155,16 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
     if (name == "name")
       return Term::of(object.type.name());
     if (name.starts_with("is_")) {
-      bool yes = name == "is_floating" ? object.type.isFloat()
-                 : name == "is_int"    ? object.type.isInt()
-                 : name == "is_ptr"    ? object.pointerType
-                 : name == "is_fp16"   ? object.type == DType{DType::Float, 16}
-                 : name == "is_bf16"   ? object.type.kind == DType::BFloat
-                 : name == "is_fp32"   ? object.type == DType{DType::Float, 32}
-                                       : false;
+      bool yes = name == "is_floating"                    ? object.type.isFloat()
+                 : name == "is_int"                       ? object.type.isInt()
+                 : name == "is_int_signed"                ? object.type.kind == DType::Int
+                 : name == "is_int_unsigned"              ? object.type.kind == DType::UInt
+                 : name == "is_bool" || name == "is_int1" ? object.type.isBool()
+                 : name == "is_ptr"                       ? object.pointerType
+                 : name == "is_fp16"                      ? object.type == DType{DType::Float, 16}
+                 : name == "is_bf16"                      ? object.type.kind == DType::BFloat
+                 : name == "is_fp32"                      ? object.type == DType{DType::Float, 32}
+                                                          : false;
       return {.kind = Term::Builtin, .integer = yes, .text = "constant_predicate"};
     }
     break;
@@ -190,8 +200,10 @@ Term Emitter::attributeOf(Term object, const std::string &name) {
       return Term::of(toTile(object).type);
     break;
   }
-  if (findBuiltin(name)) // a method: x.to(…), x.sum(…)
-    return {.kind = Term::Builtin, .text = name, .items = {object}};
+  if (Term method = languageFunction(name); method.kind != Term::None) { // x.to(…), x.sum(…)
+    method.items = {object};
+    return method;
+  }
   fail(fmt::format("{} has no attribute '{}'", object.describe(), name));
 }
 
@@ -430,7 +442,7 @@ Term Emitter::compare(const std::string &op, Term left, Term right) {
 
 Term Emitter::callExpression(const Expr &e) {
   Term callee = expression(*e.items[0]);
-  std::vector<Term> arguments = callee.kind == Term::Builtin ? callee.items : std::vector<Term>{};
+  std::vector<Term> arguments = callee.kind == Term::Builtin || callee.kind == Term::Callee ? callee.items : std::vector<Term>{};
   for (size_t i = 1; i < e.items.size(); ++i)
     arguments.push_back(expression(*e.items[i]));
   std::vector<std::pair<std::string, Term>> named;

@@ -1,6 +1,7 @@
-// Pointers, loads and stores. An access whose offsets are affine and whose mask is a box becomes one dg.load or dg.store;
+// Pointers, loads, stores and atomics. An access whose offsets are affine and whose mask is a box becomes one dg.load or dg.store;
 // any other becomes a gather or a scatter.
 #include "language/Emitter.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace dougong::language;
@@ -136,6 +137,56 @@ void Emitter::store(const Pointer &pointer, const Term &value, const Term &mask)
   mlir::Value maskTensor = m ? tensor(broadcast(*m, full)) : mlir::Value();
   dg::ScatterOp::create(builder, loc, tensor(memoryForm(broadcast(tile, full), true)), p.base, tensor(broadcast(p.offset, full)),
                         maskTensor);
+}
+
+// --- atomics
+
+static arith::AtomicRMWKind atomicKind(llvm::StringRef name, DType type) {
+  using K = arith::AtomicRMWKind;
+  bool isUnsigned = type.kind == DType::UInt || type.isBool();
+  return llvm::StringSwitch<K>(name)
+      .Case("atomic_add", type.isFloat() ? K::addf : K::addi)
+      .Case("atomic_max", type.isFloat() ? K::maxnumf
+                          : isUnsigned   ? K::maxu
+                                         : K::maxs)
+      .Case("atomic_min", type.isFloat() ? K::minnumf
+                          : isUnsigned   ? K::minu
+                                         : K::mins)
+      .Case("atomic_and", K::andi)
+      .Case("atomic_or", K::ori)
+      .Case("atomic_xor", K::xori)
+      .Default(K::assign); // xchg, cas
+}
+
+// Element by element: neither target has a command for it. `sem` and `scope` are taken and ignored: every atomic is as ordered as can be.
+Term Emitter::atomicBuiltin(const std::string &name, Arguments &a) {
+  if (a[0].kind != Term::Pointing)
+    fail(fmt::format("tl.{} takes a pointer, not {}", name, a[0].describe()));
+  bool compares = name == "atomic_cas";
+  Pointer p = a[0].pointer;
+  DType type = p.pointee;
+  bool bitwise = name == "atomic_and" || name == "atomic_or" || name == "atomic_xor";
+  if (type.bits < 32 || (type.isFloat() && (compares || bitwise)))
+    fail(fmt::format(
+        "tl.{} is not supported on memory of {}; atomics work on integers of 32 and 64 bits, and all but atomic_and, atomic_or, "
+        "atomic_xor and atomic_cas on fp32 and fp64 too",
+        name, type.name()));
+  Tile value = cast(toTile(a[compares ? 2 : 1], type), type);
+  Shape shape = commonShape(value.shape, p.offset.shape);
+  std::optional<Tile> mask;
+  if (!compares && a[2].kind != Term::None && !known(a[2]).value_or(false))
+    mask = cast(toTile(a[2]), {DType::Int, 1});
+  if (shape != p.offset.shape || (mask && commonShape(mask->shape, shape) != shape))
+    fail(fmt::format("tl.{} does not broadcast its pointer: it is {}, the value {}{}", name, a[0].describe(), Term::of(value).describe(),
+                     mask ? ", the mask " + Term::of(*mask).describe() : ""));
+  Shape full = shape.empty() ? Shape{1} : shape;
+  auto wide = [&](const Tile &tile) { return tensor(broadcast(tile, full)); };
+  mlir::Value expected = compares ? wide(cast(toTile(a[1], type), type)) : mlir::Value();
+  mlir::Value old = dg::AtomicOp::create(builder, loc, typeOf(type, full), atomicKind(name, type), wide(value), p.base, wide(p.offset),
+                                         mask ? wide(*mask) : mlir::Value(), expected);
+  if (shape.empty())
+    old = tensor::ExtractOp::create(builder, loc, old, ValueRange{index(0)});
+  return Term::of(Tile{type, shape, old, {}, {}});
 }
 
 // --- block pointers and descriptors

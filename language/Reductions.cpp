@@ -69,7 +69,7 @@ static TypedAttr neutral(OpBuilder &b, const std::string &kind, DType type, mlir
     return kind == "sum" ? b.getFloatAttr(element, 0.0) : b.getFloatAttr(element, APFloat::getInf(semantics, kind == "max"));
   }
   unsigned bits = unsigned(type.bits);
-  if (kind == "sum" || kind == "xor_sum")
+  if (kind == "sum" || kind == "xor_sum" || kind == "reduce_or")
     return b.getIntegerAttr(element, 0);
   bool isUnsigned = type.kind == DType::UInt || type.isBool();
   return b.getIntegerAttr(element, kind == "max" ? (isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits))
@@ -82,6 +82,8 @@ static mlir::Value combine(OpBuilder &b, Location l, const std::string &kind, DT
     return type.isFloat() ? mlir::Value(arith::AddFOp::create(b, l, x, y)) : arith::AddIOp::create(b, l, x, y);
   if (kind == "xor_sum")
     return arith::XOrIOp::create(b, l, x, y);
+  if (kind == "reduce_or")
+    return arith::OrIOp::create(b, l, x, y);
   if (type.isFloat()) // NaN is ignored
     return kind == "max" ? mlir::Value(arith::MaxNumFOp::create(b, l, x, y)) : arith::MinNumFOp::create(b, l, x, y);
   if (isUnsigned)

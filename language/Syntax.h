@@ -53,8 +53,11 @@ struct Parameter {
   Position at;
 };
 
+class Module;
+
 struct Function {
   std::string name;
+  Module *home = nullptr; // where the names in it are looked up
   Position at;
   std::vector<Parameter> parameters;
   Block body;

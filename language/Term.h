@@ -71,7 +71,7 @@ struct Term {
   std::string text = {};        // String; the name of a Builtin; the path of a Namespace
   DType type = {};              // Type
   bool pointerType = false;     // Type: a pointer to `type`
-  std::vector<Term> items = {}; // Tuple; a Builtin's `self` if it is a method
+  std::vector<Term> items = {}; // Tuple; a Builtin's or Callee's `self` if it is a method
   Tile tile = {};               // Tiled
   Pointer pointer = {};         // Pointing
   BlockPointer block = {};      // Block
