@@ -193,6 +193,10 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
     Chain = DAG.getCopyToReg(Chain, DL, Reg, Value, Glue);
     Glue = Chain.getValue(1);
   }
+  MachineFunction::CallSiteInfo Passed;
+  for (unsigned I = 0; I < Locs.size(); ++I)
+    if (Locs[I].isRegLoc())
+      Passed.ArgRegPairs.emplace_back(Locs[I].getLocReg(), I);
   SDValue Callee = CLI.Callee;
   if (auto *Global = dyn_cast<GlobalAddressSDNode>(Callee)) {
     // An undefined weak function is called through its address, which may be out of reach; calling it is the program's mistake anyway.
@@ -208,12 +212,17 @@ SDValue DougongTargetLowering::LowerCall(CallLoweringInfo &CLI, SmallVectorImpl<
     if (Glue)
       Operands.push_back(Glue);
     MF.getFrameInfo().setHasTailCall();
-    return DAG.getNode(DGISD::TAIL, DL, MVT::Other, Operands);
+    SDValue Jump = DAG.getNode(DGISD::TAIL, DL, MVT::Other, Operands);
+    DAG.addCallSiteInfo(Jump.getNode(), std::move(Passed));
+    DAG.addNoMergeSiteInfo(Jump.getNode(), CLI.NoMerge);
+    return Jump;
   }
   Operands.push_back(DAG.getRegisterMask(Subtarget.getRegisterInfo()->getCallPreservedMask(MF, CLI.CallConv)));
   if (Glue)
     Operands.push_back(Glue);
   Chain = DAG.getNode(DGISD::CALL, DL, DAG.getVTList(MVT::Other, MVT::Glue), Operands);
+  DAG.addCallSiteInfo(Chain.getNode(), std::move(Passed));
+  DAG.addNoMergeSiteInfo(Chain.getNode(), CLI.NoMerge);
   if (CLI.CFIType && CLI.CB)
     Chain.getNode()->setCFIType(CLI.CFIType->getZExtValue());
   Glue = Chain.getValue(1);

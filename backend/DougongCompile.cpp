@@ -5,6 +5,7 @@
 #include "isa/machine_layout.h"
 #include "mc/DougongMCTargetDesc.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -13,6 +14,7 @@
 #include "llvm/InitializePasses.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -20,6 +22,14 @@
 using namespace llvm;
 
 static Error failure(const Twine &Message) { return createStringError(inconvertibleErrorCode(), Message); }
+
+// Variables are bound to the instructions that compute them, not to places in the code, which the schedulers would change under them (a
+// debugger then shows a value that was, or will be). LLVM has no other way to ask for that than its option.
+static void followVariablesByInstruction() {
+  auto Found = cl::getRegisteredOptions().find("experimental-debug-variable-locations");
+  if (Found != cl::getRegisteredOptions().end() && Found->second->getNumOccurrences() == 0)
+    static_cast<cl::opt<cl::boolOrDefault> *>(Found->second)->setValue(cl::boolOrDefault::BOU_TRUE);
+}
 
 void dougong::initializeDougongTarget() {
   initializeDougongMC();
@@ -32,6 +42,7 @@ void dougong::initializeDougongTarget() {
            bool JIT) -> TargetMachine * { return new DougongTargetMachine(T, TT, CPU, FS, Options, RM, CM, OL, JIT); });
     TargetRegistry::RegisterAsmPrinter(T, createDougongAsmPrinter);
     PassRegistry &Passes = *PassRegistry::getPassRegistry();
+    followVariablesByInstruction();
     initializeCore(Passes);
     initializeCodeGen(Passes);
     initializeAnalysis(Passes);
@@ -44,6 +55,7 @@ std::unique_ptr<TargetMachine> dougong::createDougongMachine(int OptLevel) {
   initializeDougongTarget();
   TargetOptions Options;
   Options.AllowFPOpFusion = FPOpFusion::Standard; // a*b+c is fused only where the source says so (D5)
+  Options.EmitCallSiteInfo = true;                // debug information says what a call passed
   auto Level = OptLevel <= 0 ? CodeGenOptLevel::None : OptLevel == 1 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default;
   return std::unique_ptr<TargetMachine>(
       getTheDougongTarget().createTargetMachine(Triple(targetTriple), "", "", Options, Reloc::Static, CodeModel::Medium, Level));
@@ -64,6 +76,8 @@ void dougong::optimizeModule(Module &M, TargetMachine &Machine, int OptLevel) {
   Passes.registerFunctionAnalyses(Functions);
   Passes.registerLoopAnalyses(Loops);
   Passes.crossRegisterProxies(Loops, Functions, Components, Modules);
+  // Variables that live partly in memory, partly in registers: what is right where is followed through the optimiser, as clang does.
+  Passes.registerPipelineStartEPCallback([](ModulePassManager &Manager, OptimizationLevel) { Manager.addPass(AssignmentTrackingPass()); });
   OptimizationLevel Level = OptLevel == 1 ? OptimizationLevel::O1 : OptLevel == 2 ? OptimizationLevel::O2 : OptimizationLevel::O3;
   Passes.buildPerModuleDefaultPipeline(Level).run(M, Modules);
 }

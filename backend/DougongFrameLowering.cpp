@@ -114,6 +114,12 @@ bool DougongFrameLowering::restoreCalleeSavedRegisters(MachineBasicBlock &MBB, M
   return true;
 }
 
+// Debuggers unwind from every instruction, so the way back is described like the way in:
+//
+//   addi sp, sp, 4000            addi sp, s0, -2032           CFA = sp + the first step (before s0, which it counted from, is restored)
+//   ld ra …; ld s0 …             ld ra …; ld s0 …             ra, s0, … are the caller's
+//   addi sp, sp, 2032            addi sp, sp, 2032            CFA = sp
+//   ret                          ret
 void DougongFrameLowering::emitEpilogue(MachineFunction &MF, MachineBasicBlock &MBB) const {
   const DougongInstrInfo &TII = instrInfo(MF);
   MachineFrameInfo &MFI = MF.getFrameInfo();
@@ -121,15 +127,26 @@ void DougongFrameLowering::emitEpilogue(MachineFunction &MF, MachineBasicBlock &
     return;
   auto End = MBB.getFirstTerminator();
   DebugLoc DL = End != MBB.end() ? End->getDebugLoc() : DebugLoc();
+  const auto &CSI = MFI.getCalleeSavedInfo();
   auto Restores = End;
-  std::advance(Restores, -int64_t(MFI.getCalleeSavedInfo().size()));
+  std::advance(Restores, -int64_t(CSI.size()));
 
   uint64_t First = firstStep(MF);
   if (MFI.hasVarSizedObjects() || MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF))
     TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X8, -int64_t(First), MachineInstr::FrameDestroy);
   else
     TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X2, MFI.getStackSize() - First, MachineInstr::FrameDestroy);
+  CFIInstBuilder CFI(MBB, Restores, MachineInstr::FrameDestroy);
+  if (hasFP(MF))
+    CFI.buildDefCFA(Dougong::X2, First);
+  else if (MFI.getStackSize() > First)
+    CFI.buildDefCFAOffset(First);
+  CFI.setInsertPoint(End);
+  for (const CalleeSavedInfo &Saved : CSI)
+    CFI.buildRestore(Saved.getReg());
   TII.addImmediate(MBB, End, DL, Dougong::X2, Dougong::X2, First, MachineInstr::FrameDestroy);
+  if (First)
+    CFI.buildDefCFAOffset(0);
 }
 
 // Objects' offsets count from the caller's sp.

@@ -111,6 +111,38 @@ Register DougongInstrInfo::isStoreToStackSlot(const MachineInstr &MI, int &FI) c
   return Opcode == Dougong::SD || Opcode == Dougong::VST_32 || Opcode == Dougong::MST ? slotRegister(MI, FI) : Register();
 }
 
+// After frame layout: the memory operand still says that it is a slot.
+static Register spilledRegister(const MachineInstr &MI, ArrayRef<unsigned> Opcodes, int &FI) {
+  if (!is_contained(Opcodes, MI.getOpcode()) || !MI.hasOneMemOperand())
+    return Register();
+  auto *Slot = dyn_cast_or_null<FixedStackPseudoSourceValue>((*MI.memoperands_begin())->getPseudoValue());
+  if (!Slot || !MI.getMF()->getFrameInfo().isSpillSlotObjectIndex(Slot->getFrameIndex()))
+    return Register();
+  FI = Slot->getFrameIndex();
+  return MI.getOperand(0).getReg();
+}
+
+Register DougongInstrInfo::isStoreToStackSlotPostFE(const MachineInstr &MI, int &FI) const {
+  return spilledRegister(MI, {Dougong::SD, Dougong::VST_32, Dougong::MST}, FI);
+}
+
+Register DougongInstrInfo::isLoadFromStackSlotPostFE(const MachineInstr &MI, int &FI) const {
+  return spilledRegister(MI, {Dougong::LD, Dougong::VLD_32, Dougong::MLD}, FI);
+}
+
+std::optional<DestSourcePair> DougongInstrInfo::isCopyInstrImpl(const MachineInstr &MI) const {
+  bool Add = MI.getOpcode() == Dougong::ADDI && MI.getOperand(1).isReg() && MI.getOperand(2).isImm() && MI.getOperand(2).getImm() == 0;
+  if (Add || MI.getOpcode() == Dougong::VMOV || MI.getOpcode() == Dougong::MMOV)
+    return DestSourcePair{MI.getOperand(0), MI.getOperand(1)};
+  return std::nullopt;
+}
+
+std::optional<RegImmPair> DougongInstrInfo::isAddImmediate(const MachineInstr &MI, Register Reg) const {
+  if (MI.getOpcode() != Dougong::ADDI || MI.getOperand(0).getReg() != Reg || !MI.getOperand(1).isReg() || !MI.getOperand(2).isImm())
+    return std::nullopt;
+  return RegImmPair{MI.getOperand(1).getReg(), MI.getOperand(2).getImm()};
+}
+
 DougongInstrInfo::OffsetField DougongInstrInfo::offsetField(const MachineInstr &MI) const {
   switch (MI.getOpcode()) {
   case Dougong::VLD_32:

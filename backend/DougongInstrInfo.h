@@ -29,6 +29,12 @@ public:
   Register isLoadFromStackSlot(const MachineInstr &MI, int &FI) const override;
   Register isStoreToStackSlot(const MachineInstr &MI, int &FI) const override;
 
+  // For debug information: where a value went, and what a call passed.
+  std::optional<DestSourcePair> isCopyInstrImpl(const MachineInstr &MI) const override;
+  std::optional<RegImmPair> isAddImmediate(const MachineInstr &MI, Register Reg) const override;
+  Register isStoreToStackSlotPostFE(const MachineInstr &MI, int &FI) const override;
+  Register isLoadFromStackSlotPostFE(const MachineInstr &MI, int &FI) const override;
+
   bool analyzeBranch(MachineBasicBlock &MBB, MachineBasicBlock *&TBB, MachineBasicBlock *&FBB, SmallVectorImpl<MachineOperand> &Cond,
                      bool AllowModify) const override;
   unsigned insertBranch(MachineBasicBlock &MBB, MachineBasicBlock *TBB, MachineBasicBlock *FBB, ArrayRef<MachineOperand> Cond,

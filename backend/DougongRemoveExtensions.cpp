@@ -250,6 +250,26 @@ static bool isSignExtended(Register Reg, const MachineRegisterInfo &MRI, SmallVe
   return true;
 }
 
+// Variables of more than 32 bits whose debug values are `Reg`, of which only the word will be right from now on.
+static SmallVector<MachineInstr *, 2> wideVariables(Register Reg, const MachineRegisterInfo &MRI) {
+  SmallVector<MachineInstr *, 2> Values;
+  for (MachineInstr &User : MRI.use_instructions(Reg))
+    if (User.isDebugValue()) {
+      auto Fragment = User.getDebugExpression()->getFragmentInfo();
+      std::optional<uint64_t> Bits = Fragment ? Fragment->SizeInBits : User.getDebugVariable()->getSizeInBits();
+      if (!Bits || *Bits > 32)
+        Values.push_back(&User);
+    }
+  return Values;
+}
+
+// An operation becomes the one with the same low 32 bits.
+static void narrow(MachineInstr &MI, const TargetInstrInfo &TII, const MachineRegisterInfo &MRI) {
+  MI.setDesc(TII.get(wordOpcode(MI)));
+  for (MachineInstr *Value : wideVariables(MI.getOperand(0).getReg(), MRI))
+    Value->setDebugValueUndef(); // the upper half is nowhere
+}
+
 // An operation that a word operation on the same sources repeats, and of which only the word is used, becomes that word operation, so that
 // common subexpressions are found:   %a = ADDI %x, 1; %b = ADDIW %x, 1   →   %a = ADDIW %x, 1; %b = ADDIW %x, 1
 static bool alignWithWords(MachineFunction &MF) {
@@ -287,7 +307,7 @@ static bool alignWithWords(MachineFunction &MF) {
         if (unsigned Word = HasKey(MI) ? wordOpcode(MI) : 0; Word && MI.getOperand(0).getReg().isVirtual() &&
                                                              Words.count(KeyOf(MI, Word)) &&
                                                              onlyWordIsUsed(MI.getOperand(0).getReg(), MRI)) {
-          MI.setDesc(TII.get(Word));
+          narrow(MI, TII, MRI);
           Changed = true;
         }
       }
@@ -306,11 +326,18 @@ bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
         continue;
       Register Result = MI.getOperand(0).getReg(), Source = MI.getOperand(1).getReg();
       SmallVector<MachineInstr *, 8> Narrow;
-      if (!Source.isVirtual() || !(onlyWordIsUsed(Result, MRI) || isSignExtended(Source, MRI, Narrow)) ||
+      bool OnlyWord = onlyWordIsUsed(Result, MRI);
+      if (!Source.isVirtual() || !(OnlyWord || isSignExtended(Source, MRI, Narrow)) ||
           !MRI.constrainRegClass(Source, MRI.getRegClass(Result)))
         continue;
       for (MachineInstr *Wide : Narrow)
-        Wide->setDesc(TII.get(wordOpcode(*Wide)));
+        narrow(*Wide, TII, MRI);
+      if (OnlyWord) // the debugger extends
+        for (MachineInstr *Value : wideVariables(Result, MRI))
+          if (Value->isNonListDebugValue() && !Value->isIndirectDebugValue())
+            Value->getDebugExpressionOp().setMetadata(DIExpression::appendExt(Value->getDebugExpression(), 32, 64, true));
+          else
+            Value->setDebugValueUndef();
       MRI.replaceRegWith(Result, Source);
       MRI.clearKillFlags(Source);
       MI.eraseFromParent();

@@ -66,7 +66,8 @@ DougongTargetMachine::DougongTargetMachine(const Target &T, const Triple &TT, St
     : CodeGenTargetMachineImpl(T, dougong::targetDataLayout, TT, CPU, FS, Options, Reloc::Static, CodeModel::Medium, OL),
       ObjectFile(std::make_unique<DougongObjectFile>()), Subtarget(std::make_unique<DougongSubtarget>(TT, CPU, FS, *this)) {
   initAsmInfo();
-  setCFIFixup(true); // blocks behind one with a frame may have none
+  setCFIFixup(true);                 // blocks behind one with a frame may have none
+  setSupportsDebugEntryValues(true); // a debugger finds a lost argument where the caller computed it
 }
 
 DougongTargetMachine::~DougongTargetMachine() = default;

@@ -20,7 +20,9 @@ define i64 @jump(i64 %a, i64 %b) {
 ; CHECK-LABEL: restored:
 ; CHECK: call callee
 ; CHECK: ld ra
-; CHECK: addi sp, sp, 16
+; CHECK: .cfi_restore ra
+; CHECK-NEXT: addi sp, sp, 16
+; CHECK-NEXT: .cfi_def_cfa_offset 0
 ; CHECK-NEXT: tail callee
 define i64 @restored(i64 %a, i64 %b) {
   %x = call i64 @callee(i64 %a, i64 %b)
@@ -59,10 +61,11 @@ done:
 ; CHECK-LABEL: behind:
 ; CHECK: bnez a0, [[SHORT:.*]]
 ; CHECK: .cfi_offset ra
-; CHECK: [[SHORT]]:
-; CHECK: .cfi_def_cfa sp, 0
 ; CHECK: .cfi_restore ra
-; CHECK: li a0, 5
+; CHECK: .cfi_def_cfa_offset 0
+; CHECK-NEXT: ret
+; CHECK-NEXT: [[SHORT]]:
+; CHECK-NEXT: li a0, 5
 define i64 @behind(i64 %a) uwtable {
   %z = icmp eq i64 %a, 0
   br i1 %z, label %work, label %done, !prof !0
