@@ -1,0 +1,3 @@
+#include "probe.h"
+volatile int reached;
+void probe(int where) { reached = where; }
