@@ -13,6 +13,7 @@ class TargetMachine;
 
 FunctionPass *createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel);
 FunctionPass *createDougongExpandPseudos();
+FunctionPass *createDougongPostIncrement();
 FunctionPass *createDougongRemoveExtensions();
 FunctionPass *createDougongVectorExpansion();
 AsmPrinter *createDougongAsmPrinter(TargetMachine &TM, std::unique_ptr<MCStreamer> &&Streamer);

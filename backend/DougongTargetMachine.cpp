@@ -55,6 +55,10 @@ public:
     addPass(createDougongRemoveExtensions());
     TargetPassConfig::addMachineSSAOptimization();
   }
+  void addPreRegAlloc() override {
+    if (getOptLevel() != CodeGenOptLevel::None)
+      addPass(createDougongPostIncrement());
+  }
   void addPreSched2() override { addPass(createDougongExpandPseudos()); }
   void addPreEmitPass() override { addPass(&BranchRelaxationPassID); }
 };

@@ -43,6 +43,7 @@ def VScalarMove : Timing<UnitB, 3>;  // between vector or mask and scalar regist
 def MaskLogic : Timing<UnitB, 1>;
 def VLoad : Timing<UnitMemory, 4>;
 def VStore : Timing<UnitMemory, 1>;
+def VAddress : Timing<UnitMemory, 1>; // the address register that a load moves on: known before the data
 def VGather : Timing<UnitMemory, 12, 8>;
 def VScatter : Timing<UnitMemory, 8, 8>;
 
@@ -64,6 +65,7 @@ let SchedModel = DougongModel in {
   }
   def PortAB : ProcResGroup<[PortA, PortB]> { let BufferSize = 0; }
 
+  def : WriteRes<VAddress, []> { let NumMicroOps = 0; }
   foreach timing = [Alu, Branch, Csr, Multiply, Divide, Float, FloatMove, FloatDivide, FloatDivide64, Load, Store, Atomic, Command, VSimple, VFloat,
                     VMulAdd, VTranscendental, VDivide, VCompare, VConvert, VPermute, VReduce, VReduceOrdered, VScalarMove, MaskLogic, VLoad,
                     VStore, VGather, VScatter] in

@@ -448,18 +448,18 @@ def VST_I8 : VectorStore<20, EI8>;
 let Constraints = "$rs1 = $rs1_in" in {
 class VectorLoadOn<bits<5> funct, Element e>
     : FormatVM<funct, (outs VR:$vd, GPR:$rs1), (ins GPR:$rs1_in, vdistance:$imm), "vldp." # e.Name, "$vd, (${rs1}), $imm", VLoad,
-               "Loads 32 elements: " # ElementText<e>.Into # "; then adds to rs1.",
+               "Loads 32 elements: " # ElementText<e>.Into # "; then adds to rs1, which the next cycle may use.",
                "const uint8_t *p = vector_bytes(rs1, " # ElementText<e>.All # "); Vector t; for (int i = 0; i < 32; ++i, p += " # e.Bytes # ") { " # ElementText<e>.ReadAt # " } vd = t; rs1 = rs1 + imm;"> {
   bits<5> vd;
   bits<14> imm;
   let D = vd;
   let Distance = imm{13-4};
   let mayLoad = 1;
-  let SchedRW = [VLoad, Alu];
+  let SchedRW = [VLoad, VAddress];
 }
 class VectorStoreOn<bits<5> funct, Element e>
     : FormatVM<funct, (outs GPR:$rs1), (ins VR:$vs1, GPR:$rs1_in, vdistance:$imm), "vstp." # e.Name, "$vs1, (${rs1}), $imm", VStore,
-               "Stores 32 elements: " # ElementText<e>.From # "; then adds to rs1.",
+               "Stores 32 elements: " # ElementText<e>.From # "; then adds to rs1, which the next cycle may use.",
                "uint8_t *p = vector_bytes_mut(rs1, " # ElementText<e>.All # "); const Vector &t = vs1; for (int i = 0; i < 32; ++i, p += " # e.Bytes # ") { " # ElementText<e>.WriteAt # " } rs1 = rs1 + imm;"> {
   bits<5> vs1;
   bits<14> imm;
@@ -479,6 +479,14 @@ def VSTP_32 : VectorStoreOn<31, E32>;
 def VSTP_F16 : VectorStoreOn<15, EF16>;
 def VSTP_BF16 : VectorStoreOn<21, EBF16>;
 def VSTP_I8 : VectorStoreOn<22, EI8>;
+// Its fields are the others', one place to the right under custom-0, whose functions 10xxxxx:110 they fill: custom-1 is full.
+// | 31 10 30 | 29 distance 20 | 19 rs1 15 | 14 110 12 | 11 D 7 | 6 opcode 0 |
+def VSTP_I16 : VectorStoreOn<0, EI16> {
+  let Opcode = OpVector.Value;
+  let Inst{31-30} = 0b10;
+  let Inst{29-20} = Distance;
+  let Inst{14-12} = 6;
+}
 
 // A whole mask: 16 bytes.
 def MLD : FormatVM<7, (outs MR:$md), (ins GPR:$rs1, vdistance:$imm), "mld", "$md, ${imm}(${rs1})", VLoad, "Loads a mask: 16 bytes.",

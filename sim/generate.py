@@ -45,7 +45,9 @@ class Instruction:
         self.semantics = record["Semantics"].strip()
         self.mnemonic = record["Mnemonic"]
         self.unit = record["ExecutionUnit"]["def"].removeprefix("Unit").lower()
-        self.latency, self.occupancy = record["Latency"], record["Occupancy"]
+        self.occupancy = record["Occupancy"]
+        # Of the outputs in their order; the last one's is that of those that follow.
+        self.latencies = [records[write["def"]]["Latency"] for write in record["SchedRW"]]
         self.outs = self.operands(record["OutOperandList"], records)
         ins = self.operands(record["InOperandList"], records)
         self.bits = record["Inst"]
@@ -182,8 +184,9 @@ class Instruction:
                 lines.append(f"    [[maybe_unused]] uint64_t extra = core->data_delay(e.address, {'true' if self.record['mayStore'] else 'false'}, at);")
                 extra = " + extra"
         why = "memory" if memory else "vector" if self.vector else "scalar"
-        for o in self.outs:
-            lines.append(f"    core->{READY[o.file]}[op->{self.field[o.name]}] = cycle_of(at) + {self.latency} * cycle{extra} + cause(Stall::{why});")
+        for o, latency in zip(self.outs, self.latencies + self.latencies[-1:] * len(self.outs)):
+            late = "" if o.file == "x" and o.name in self.read_outs else extra  # an address does not wait for memory
+            lines.append(f"    core->{READY[o.file]}[op->{self.field[o.name]}] = cycle_of(at) + {latency} * cycle{late} + cause(Stall::{why});")
         lines.append("  }")
         if self.leaves:
             lines.append("  if constexpr (timing) time = core->time;")
@@ -215,7 +218,7 @@ class Instruction:
         return "\n".join(lines) + "\n"
 
     def identity(self):
-        return (self.semantics, self.unit, self.latency, self.occupancy, self.record["mayLoad"], self.record["mayStore"],
+        return (self.semantics, self.unit, tuple(self.latencies), self.occupancy, self.record["mayLoad"], self.record["mayStore"],
                 tuple((o.name, o.file, self.field[o.name]) for o in self.outs + self.ins), tuple(sorted(self.read_outs)))
 
     def mask_and_value(self):

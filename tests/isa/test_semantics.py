@@ -144,6 +144,11 @@ with np.errstate(all="ignore"):
         "dg.vslli.i32 v4, v2, 29; dg.vsrli.i32 v4, v4, 27; dg.vgather.32 v0, (s0), v4": (I, U[0][U[1] & 7]),
         "dg.vslli.i32 v4, v2, 29; dg.vsrli.i32 v4, v4, 27; dg.vmov v0, v1; dg.vgatherm.32 v0, (s0), v4, m1": (I, np.where(ON, U[0][U[1] & 7], U[0])),
         "mv a1, s0; dg.vldp.32 v0, (a1), 128; dg.vld.32 v0, 0(a1)": (I, U[1]),
+        "mv a1, s2; dg.vldp.i8 v4, (a1), 32; dg.vldp.u16 v0, (a1), -16; dg.vld.u8 v4, -16(a1); dg.vadd.i32 v0, v0, v4": (
+            I, HALVES.view(np.uint16)[16:48].astype(np.int32) + HALVES.view(np.uint8)[0:32]),
+        "mv a1, s4; dg.vstp.i16 v1, (a1), 64; dg.vstp.i16 v2, (a1), -32; dg.vld.i16 v0, -16(a1)": (
+            I, np.concatenate([I[0], I[1]]).astype(np.int16).astype(np.int32)[8:40]),
+        "addi a1, s4, 256; dg.vstp.i8 v1, (a1), -8192; lui a0, 2; add a1, a1, a0; dg.vld.i8 v0, 0(a1)": (I, I[0].astype(np.int8).astype(np.int32)),
         "dg.vst.f16 v1, 0(s4); dg.vld.f16 v0, 0(s4)": (F, canonical(A.astype(np.float16).astype(np.float32))),
         "dg.vst.i8 v1, 0(s4); dg.vld.u8 v0, 0(s4)": (I, U[0] & 255), "dg.vst.i16 v1, 0(s4); dg.vld.i16 v0, 0(s4)": (I, I[0].astype(np.int16).astype(np.int32)),
         "dg.vst.32 v2, 0(s4); dg.vstm.32 v1, (s4), m1; dg.vld.32 v0, 0(s4)": (I, np.where(ON, U[0], U[1])),
