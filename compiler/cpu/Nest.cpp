@@ -20,6 +20,9 @@ using namespace dougong::cpu;
 
 namespace {
 constexpr int64_t mostUnrolled = 24; // copies of the body in one iteration of the innermost loop
+// Iterations of a sum that are added up by themselves before they join the rest: of a plain sum, and of one of products, which has
+// to keep the accumulators elsewhere meanwhile. What rounding loses grows with the number of additions to a large sum.
+constexpr int64_t summedApart = 16, productsApart = 96;
 
 struct Place { // an operand as the loops so far see it
   Value flat;  // memref<?xT> from the operand's base on, or null
@@ -39,9 +42,20 @@ struct Point {
 using Builder = ImplicitLocOpBuilder;
 using Loads = std::map<std::tuple<unsigned, int64_t, int64_t>, Value>; // operand, offset, lanes → its value
 
+// Is each result `accumulator + f(inputs)`, of floats?
+bool addsFloats(linalg::LinalgOp op) {
+  for (size_t i = 0; i < size_t(op.getNumDpsInits()); ++i) {
+    SmallVector<Operation *> combiners;
+    if (!matchReduction(op.getRegionOutputArgs(), i, combiners) || combiners.size() != 1 || !isa<arith::AddFOp>(combiners[0]))
+      return false;
+  }
+  return true;
+}
+
 class Nest {
 public:
-  Nest(const NestShape &shape, const Registers &registers) : shape(shape), registers(registers), v(shape.vectorLoop) {}
+  Nest(const NestShape &shape, const Registers &registers)
+      : shape(shape), registers(registers), v(shape.vectorLoop), sums(shape.reduces() && addsFloats(shape.op)) {}
 
   void emit() {
     Builder b(shape.op->getLoc(), shape.op);
@@ -59,6 +73,7 @@ private:
   const NestShape &shape;
   const Registers &registers;
   const unsigned v;
+  const bool sums;
 
   static Value constant(Builder &b, int64_t value) { return arith::ConstantIndexOp::create(b, value); }
   static Value plus(Builder &b, Value at, int64_t offset) {
@@ -284,11 +299,20 @@ private:
       return reduceLanes(b, state, points);
     SmallVector<Value> values;
     for (const Point &point : points)
-      for (size_t o = inputs; o < shape.operands.size(); ++o)
-        values.push_back(shape.op->getRegion(0).front().getArgument(o).use_empty()
-                             ? arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(shape.operands[o].element, point))).getResult()
-                             : load(b, state.places[o], shape.operands[o].element, point));
+      for (size_t o = inputs; o < shape.operands.size(); ++o) {
+        bool read = !shape.op->getRegion(0).front().getArgument(o).use_empty();
+        values.push_back(sums || !read ? arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(shape.operands[o].element, point))).getResult()
+                                       : load(b, state.places[o], shape.operands[o].element, point));
+      }
     values = reduce(b, state, 0, points, values);
+    if (sums) // this block's sum by itself, then what the blocks before left: fewer roundings of the large sum
+      for (size_t p = 0; p < points.size(); ++p)
+        for (size_t o = 0; o < outputs; ++o) {
+          Value &value = values[p * outputs + o];
+          value =
+              arith::AddFOp::create(b, whole(b, value, points[p]),
+                                    whole(b, load(b, state.places[inputs + o], shape.operands[inputs + o].element, points[p]), points[p]));
+        }
     for (size_t p = 0; p < points.size(); ++p)
       for (size_t o = 0; o < outputs; ++o)
         store(b, state.places[inputs + o], points[p], values[p * outputs + o]);
@@ -324,14 +348,41 @@ private:
     if (level == shape.loops.size())
       return shape.horizontal ? alongVector(b, state, points, values) : step(b, state, points, values);
     bool last = true;
+    int64_t extent = state.lengths[level], unrolled = 1, within = 1; // within: additions in one iteration
     for (unsigned loop = level + 1; loop < shape.loops.size(); ++loop)
-      last &= !shape.loops[loop].reduction;
-    int64_t extent = state.lengths[level], unrolled = 1;
+      if (shape.loops[loop].reduction)
+        last = false, within *= state.lengths[loop];
     if (last && !shape.horizontal)
       while (unrolled < 4 && unrolled < extent && int64_t(points.size()) * unrolled * 2 <= mostUnrolled)
         unrolled *= 2;
-    return loop(b, state, level, extent, unrolled, values,
-                [&](Builder &c, const State &inner, SmallVector<Value> carried) { return reduce(c, inner, level + 1, points, carried); });
+    auto body = [&](Builder &c, const State &inner, SmallVector<Value> carried) { return reduce(c, inner, level + 1, points, carried); };
+    bool plain = shape.operands.size() - values.size() / points.size() == 1;
+    int64_t apart = plain ? summedApart : productsApart;
+    if (sums && !shape.horizontal && extent * within >= 2 * apart && within < 2 * apart && extent > 1)
+      return loopInParts(b, state, level, extent, std::max<int64_t>(1, apart / within), unrolled, values, body);
+    return loop(b, state, level, extent, unrolled, values, body);
+  }
+
+  // `body` for every iteration, the sums of `length` iterations at a time added to `values`.
+  template <typename Body>
+  SmallVector<Value> loopInParts(Builder &b, const State &state, unsigned level, int64_t extent, int64_t length, int64_t unrolled,
+                                 SmallVector<Value> values, Body body) {
+    auto part = [&](Builder &c, const State &from, int64_t iterations, SmallVector<Value> carried) {
+      SmallVector<Value> zeros;
+      for (Value value : carried)
+        zeros.push_back(arith::ConstantOp::create(c, c.getZeroAttr(value.getType())));
+      for (auto [value, sum] : llvm::zip_equal(carried, loop(c, from, level, iterations, unrolled, zeros, body)))
+        value = arith::AddFOp::create(c, value, sum);
+      return carried;
+    };
+    int64_t wholes = extent / length * length;
+    auto made = scf::ForOp::create(b, constant(b, 0), constant(b, wholes), constant(b, length), values);
+    Builder c(b.getLoc(), b.getContext());
+    c.setInsertionPointToEnd(made.getBody());
+    scf::YieldOp::create(c,
+                         part(c, advanced(c, state, level, made.getInductionVar()), length, SmallVector<Value>(made.getRegionIterArgs())));
+    values = SmallVector<Value>(made.getResults());
+    return wholes < extent ? part(b, advanced(b, state, level, wholes), extent - wholes, values) : values;
   }
 
   // `body` for every iteration of a loop, `unrolled` of them at a time, with values carried.

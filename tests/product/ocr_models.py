@@ -38,10 +38,14 @@ def picture(seed: int = 8) -> np.ndarray:
     return np.asarray(draw.draw(seed)[0])
 
 
+def crops_of(page: np.ndarray) -> list[np.ndarray]:
+    """The lines of a picture, cut out along the boxes that the reference finds."""
+    return [reading.crop(page, box, reading.HEIGHT) for box in reading.detect(page, lambda x: reference(path("det"), x))]
+
+
 @functools.cache
 def crops() -> list[np.ndarray]:
-    """The lines of the drawn picture, cut out along the boxes that the reference finds."""
-    return [reading.crop(picture(), box, reading.HEIGHT) for box in reading.detect(picture(), lambda x: reference(path("det"), x))]
+    return crops_of(picture())
 
 
 def shown(model: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,4 +1,5 @@
 """Whole models against ONNX Runtime on drawn pictures: f32 on the CPU, f16 on the NPU."""
+import double_reference
 import numpy as np
 import ocr_models
 import pytest
@@ -18,11 +19,16 @@ def run(file: str, array: np.ndarray, device: str) -> np.ndarray:
 @pytest.mark.parametrize("model, shape, tolerance", [("det", shape, 1e-3) for shape in DETECTOR_SHAPES] + [("rec", shape, 1e-4) for shape in RECOGNISER_SHAPES] +
                          [("cls", (1, 3, 48, 192), 1e-4)])
 def test_f32_on_the_cpu(model, shape, tolerance):
+    """Every element is within the tolerance of what f64 gives, and of ONNX Runtime's as far as that is itself from f64: on 24 other drawn
+    pages, where scores are steep, ONNX Runtime was up to 9e-5 from f64, and these sums up to 1.0e-4."""
     array = ocr_models.shown(model, shape)
-    expected = ocr_models.reference(ocr_models.path(model), array)
-    error = np.abs(run(ocr_models.path(model), array, "cpu") - expected) / np.abs(expected).max()
-    # Both sides sum in f32, in orders of their own: two of 1.6 million scores of six lines have been seen 1.2e-4 apart.
-    assert (error > tolerance).mean() <= 1e-5 and error.max() <= 2 * tolerance
+    exact = double_reference.DoubleReference(ocr_models.path(model))(array)
+    peer = ocr_models.reference(ocr_models.path(model), array)
+    got = run(ocr_models.path(model), array, "cpu")
+    largest = np.abs(exact).max()
+    ours, theirs, apart = (np.abs(a - b).max() / largest for a, b in ((got, exact), (peer, exact), (got, peer)))
+    print(f"{model} {shape}: from f64 {ours:.1e}, ONNX Runtime {theirs:.1e}; apart {apart:.1e}")
+    assert ours <= tolerance and theirs <= tolerance and apart <= tolerance + theirs
 
 
 @pytest.mark.parametrize("shape", DETECTOR_SHAPES)
