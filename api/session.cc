@@ -139,8 +139,16 @@ dg_status dg_session_output(const dg_session *session, size_t index, dg_tensor *
 const char *dg_session_property(const dg_session *session, const char *name) {
   if (!session || !name)
     return nullptr;
-  auto found = session->session->metadata().find(name);
-  return found == session->session->metadata().end() ? nullptr : found->second.c_str();
+  auto found = session->session->properties().find(name);
+  return found == session->session->properties().end() ? nullptr : found->second.c_str();
+}
+
+size_t dg_session_property_count(const dg_session *session) { return session ? session->session->properties().size() : 0; }
+
+const char *dg_session_property_name(const dg_session *session, size_t index) {
+  if (index >= dg_session_property_count(session))
+    return nullptr;
+  return std::next(session->session->properties().begin(), ptrdiff_t(index))->first.c_str();
 }
 
 dg_status dg_session_prepare(dg_session *session, const dg_tensor *inputs, size_t count) {
@@ -226,7 +234,8 @@ dg_status dg_session_explain(dg_session *session, const dg_tensor *inputs, size_
     auto program = session->session->prepare(shapes_of(inputs, count));
     if (!program)
       return program.takeError();
-    *explanation = api::copied(std::string_view(format) == "json" ? explain_json(**program).dump() : explain_text(**program));
+    *explanation = api::copied(std::string_view(format) == "json" ? explain_json(**program, session->session->properties()).dump()
+                                                                  : explain_text(**program, session->session->properties()));
     return llvm::Error::success();
   });
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <dougong.hpp>
+#include <filesystem>
 #include <unistd.h>
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -50,7 +51,9 @@ void progress(const std::string &now) {
   std::fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", now.c_str());
 }
 
-dougong::Session open(const Options &options, const std::string &file) {
+// The model as `dougong compile` made it, if it is there for the shapes that reading wants; else the ONNX file.
+dougong::Session open(const Options &options, const std::string &name) {
+  std::string file = name + (std::filesystem::exists(options.models + "/" + name + ".dgx") ? ".dgx" : ".onnx");
   dougong::SessionOptions how{.device = options.device, .machine = options.machine, .timing = options.report};
   how.progress = [file](const char *now) { progress(file + ": " + now); };
   return dougong::Session(options.models + "/" + file, std::move(how));
@@ -67,9 +70,9 @@ ocr::Model as_model(dougong::Session &session) {
 
 void run(const Options &options) {
   ocr::Picture picture = load(options.picture);
-  dougong::Session detector = open(options, "ch_PP-OCRv4_det_infer.onnx");
-  dougong::Session classifier = open(options, "ch_ppocr_mobile_v2.0_cls_infer.onnx");
-  dougong::Session recogniser = open(options, "ch_PP-OCRv4_rec_infer.onnx");
+  dougong::Session detector = open(options, "ch_PP-OCRv4_det_infer");
+  dougong::Session classifier = open(options, "ch_ppocr_mobile_v2.0_cls_infer");
+  dougong::Session recogniser = open(options, "ch_PP-OCRv4_rec_infer");
   ocr::Models models{as_model(detector), as_model(classifier), as_model(recogniser), ocr::alphabet(recogniser.property("character"))};
 
   progress("detecting");
@@ -101,7 +104,8 @@ int main(int argc, char **argv) {
   CLI::App app("Reads the text in a picture.");
   Options options;
   app.add_option("PICTURE", options.picture, "a PNG or JPEG file")->required()->check(CLI::ExistingFile);
-  app.add_option("--models", options.models, "the folder with the PP-OCRv4 models (PyPI's rapidocr-onnxruntime)")
+  app.add_option("--models", options.models,
+                 "the folder with the PP-OCRv4 models (PyPI's rapidocr-onnxruntime), as .onnx or compiled as .dgx")
       ->required()
       ->check(CLI::ExistingDirectory);
   app.add_option("--device", options.device, "npu, cpu or auto")->capture_default_str();

@@ -28,17 +28,18 @@ def as_model(session: dougong.Session) -> reading.Model:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Reads the text in a picture.")
     parser.add_argument("picture", help="a PNG or JPEG file")
-    parser.add_argument("--models", type=pathlib.Path, default=MODELS, help="the folder with the PP-OCRv4 models")
+    parser.add_argument("--models", type=pathlib.Path, default=MODELS, help="the folder with the PP-OCRv4 models, as .onnx or compiled as .dgx")
     parser.add_argument("--device", default="npu", choices=["npu", "cpu", "auto"])
     parser.add_argument("--machine", default="phone", help="the NPU's machine")
     parser.add_argument("--report", action="store_true", help="keep time, and say where time, bytes and energy went")
     arguments = parser.parse_args()
 
-    def load(file: str) -> dougong.Session:
-        return dougong.load(arguments.models / file, device=arguments.device, machine=arguments.machine, timing=arguments.report)
+    def load(name: str) -> dougong.Session:
+        compiled, model = arguments.models / f"{name}.dgx", arguments.models / f"{name}.onnx"
+        return dougong.load(compiled if compiled.exists() else model, device=arguments.device, machine=arguments.machine, timing=arguments.report)
 
-    detector, classifier = load("ch_PP-OCRv4_det_infer.onnx"), load("ch_ppocr_mobile_v2.0_cls_infer.onnx")
-    recogniser = load("ch_PP-OCRv4_rec_infer.onnx")
+    detector, classifier = load("ch_PP-OCRv4_det_infer"), load("ch_ppocr_mobile_v2.0_cls_infer")
+    recogniser = load("ch_PP-OCRv4_rec_infer")
     picture = np.asarray(Image.open(arguments.picture).convert("RGB"))
     lines = reading.read(picture, as_model(detector), as_model(classifier), as_model(recogniser), reading.alphabet(recogniser.property("character")))
     for line in lines:

@@ -3,6 +3,7 @@
 #include "models/model_error.h"
 #include "models/onnx_proto.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include <cstring>
@@ -73,6 +74,26 @@ Interface interface_of(const onnx::ValueInfoProto &info) {
     result.dimension_names.push_back(dimension.has_dim_param() ? dimension.dim_param() : "");
   }
   return result;
+}
+
+std::map<std::string, std::string> properties_of(const onnx::ModelProto &message) {
+  std::map<std::string, std::string> properties;
+  for (const auto &entry : message.metadata_props())
+    properties[llvm::json::fixUTF8(entry.key())] = llvm::json::fixUTF8(entry.value());
+  auto say = [&](const char *name, const std::string &value) {
+    if (!value.empty())
+      properties.emplace(name, llvm::json::fixUTF8(value));
+  };
+  say("onnx.producer", message.producer_name() + (message.producer_version().empty() ? "" : " " + message.producer_version()));
+  say("onnx.graph", message.graph().name());
+  say("onnx.domain", message.domain());
+  say("onnx.version", message.model_version() ? std::to_string(message.model_version()) : "");
+  say("onnx.description", message.doc_string());
+  std::string opsets;
+  for (const auto &set : message.opset_import()) // "17, com.microsoft 1"
+    opsets += fmt::format("{}{}{}{}", opsets.empty() ? "" : ", ", set.domain(), set.domain().empty() ? "" : " ", set.version());
+  say("onnx.opset", opsets);
+  return properties;
 }
 
 // Small tensors may keep their elements in typed fields, a 16-bit or smaller type in the 32-bit one.
@@ -153,6 +174,7 @@ Tensor tensor_of(const onnx::TensorProto &proto, const std::string &directory) {
       invalid("tensor '{}': a dimension of {}", proto.name(), extent);
     tensor.shape.push_back(extent);
   }
+  check_size(tensor.type, tensor.shape);
   bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
   uint64_t bytes = uint64_t(element_count(tensor.shape)) * size_in_bytes(tensor.type);
   if (external || proto.has_raw_data()) {
@@ -215,11 +237,10 @@ Model Model::parse(std::string bytes, const std::string &name, const std::string
       model.inputs.push_back(interface_of(input));
   for (const auto &output : message->graph().output())
     model.outputs.push_back(interface_of(output));
-  for (const auto &entry : message->metadata_props())
-    model.metadata[entry.key()] = entry.value();
   for (const auto &set : message->opset_import())
     if (set.domain().empty() || set.domain() == "ai.onnx")
       model.opset = set.version();
+  model.properties = properties_of(*message);
   model.message = std::move(message);
   return model;
 }

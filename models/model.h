@@ -36,9 +36,11 @@ public:
   static Model parse(std::string bytes, const std::string &name, const std::string &directory);
 
   std::string name, directory;
-  uint64_t hash = 0;                           // of the file's bytes
-  std::vector<Interface> inputs, outputs;      // inputs without those that only give an initializer's default
-  std::map<std::string, std::string> metadata; // "character" → the recogniser's alphabet, and so on
+  uint64_t hash = 0;                      // of the file's bytes
+  std::vector<Interface> inputs, outputs; // inputs without those that only give an initializer's default
+  // What the file says of itself: its metadata ("character" → the recogniser's alphabet), and, where it has them, "onnx.producer",
+  // "onnx.graph", "onnx.domain", "onnx.version", "onnx.description" and "onnx.opset".
+  std::map<std::string, std::string> properties;
   int64_t opset = 0;
   const onnx::ModelProto &proto() const { return *message; }
 

@@ -70,7 +70,7 @@ public:
 
   const std::vector<SessionPort> &inputs() const override { return input_ports; }
   const std::vector<SessionPort> &outputs() const override { return output_ports; }
-  const std::map<std::string, std::string> &metadata() const override { return properties; }
+  const std::map<std::string, std::string> &properties() const override { return own_properties; }
   const RunReport &report() const override { return last_report; }
 
   llvm::Expected<const Specialisation *> prepare(const Shapes &shapes) override {
@@ -211,7 +211,7 @@ protected:
     if (!device)
       return device.takeError();
     cpu = *device;
-    auto executor = Executor::create(loaded.artifact, loaded.index, npu, cpu);
+    auto executor = Executor::create(loaded.artifact, loaded.index, npu, cpu, &constants);
     if (!executor)
       return executor.takeError();
     loaded.executor = std::move(*executor);
@@ -223,6 +223,8 @@ protected:
   // Adds a specialisation of one artifact to another, which gets the constants it uses.
   static void merge(const Artifact &from, const Specialisation &program, Artifact &to) {
     to.model = from.model;
+    to.properties = from.properties;
+    to.dimension_names = from.dimension_names;
     if (!from.machine.empty())
       to.machine = from.machine;
     if (!from.host.empty())
@@ -238,7 +240,8 @@ protected:
   SessionOptions options;
   Devices devices;
   std::vector<SessionPort> input_ports, output_ports;
-  std::map<std::string, std::string> properties;
+  std::map<std::string, std::string> own_properties;
+  SharedConstants constants;                     // of all specialisations
   std::map<std::string, Loaded> specialisations; // by the text of shapes (and values)
   RunReport last_report;
 };
@@ -257,7 +260,7 @@ public:
           port.shape = {any_rank}, port.dimension_names = {"any rank"};
         (interfaces == &model.inputs ? input_ports : output_ports).push_back(std::move(port));
       }
-    properties = model.metadata;
+    own_properties = model.properties;
     if (this->options.device != "cpu")
       machine = Machine::load(this->options.machine);
   }
@@ -333,10 +336,16 @@ private:
     how.progress = options.progress;
     Artifact artifact;
     artifact.model = model.name;
+    artifact.properties = model.properties;
+    for (const auto *ports : {&input_ports, &output_ports})
+      for (const SessionPort &port : *ports)
+        artifact.dimension_names[port.name] = port.dimension_names;
     artifact.specialisations.push_back(compile_model(import_model(model, shapes, known, context), how, artifact));
     if (llvm::Error error = artifact.validate(model.name))
       throw ModelError(Status::Unsupported, llvm::toString(std::move(error)));
     leave_in_cache(artifact, place);
+    if (auto cached = find_in_cache(place)) // its constants lie in the file, where they cost no memory
+      artifact = std::move(*cached);
     return {std::make_shared<Artifact>(std::move(artifact)), 0, nullptr};
   }
 
@@ -357,7 +366,7 @@ private:
 
 // ---- .dgx ----------------------------------------------------------------------------------------------------------
 
-// Ports that all specialisations agree on; a dimension that differs is open.
+// Ports that all specialisations agree on; a dimension that differs is open, and has the name that the ONNX file gave it.
 std::vector<SessionPort> common_ports(const Artifact &artifact, std::vector<Specialisation::Port> Specialisation::*list) {
   std::vector<SessionPort> ports;
   for (const Specialisation &program : artifact.specialisations)
@@ -367,9 +376,13 @@ std::vector<SessionPort> common_ports(const Artifact &artifact, std::vector<Spec
         ports.push_back({port.name, port.type, port.shape, std::vector<std::string>(port.shape.size())});
         continue;
       }
+      auto names = artifact.dimension_names.find(port.name);
       for (size_t d = 0; d < port.shape.size() && d < known->shape.size(); ++d)
-        if (known->shape[d] != port.shape[d])
+        if (known->shape[d] != port.shape[d]) {
           known->shape[d] = -1;
+          if (names != artifact.dimension_names.end() && d < names->second.size())
+            known->dimension_names[d] = names->second[d];
+        }
     }
   return ports;
 }
@@ -380,6 +393,7 @@ public:
       : CommonSession(std::move(options)), artifact(std::make_shared<Artifact>(std::move(given))) {
     input_ports = common_ports(*artifact, &Specialisation::inputs);
     output_ports = common_ports(*artifact, &Specialisation::outputs);
+    own_properties = artifact->properties;
     if (!artifact->machine.empty()) // it runs on what it was compiled for
       this->options.machine = artifact->machine;
     for (size_t i = 0; i < artifact->specialisations.size(); ++i)
@@ -411,6 +425,8 @@ private:
 } // namespace
 
 llvm::Expected<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
+  if (options.device != "npu" && options.device != "cpu" && options.device != "auto")
+    return fail(Status::Invalid, "a model cannot run on '{}'; devices for models are npu, cpu and auto", options.device);
   try {
     if (llvm::StringRef(path).ends_with(".dgx")) {
       auto artifact = Artifact::load(path);

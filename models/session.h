@@ -42,7 +42,7 @@ public:
 
   virtual const std::vector<SessionPort> &inputs() const = 0;
   virtual const std::vector<SessionPort> &outputs() const = 0;
-  virtual const std::map<std::string, std::string> &metadata() const = 0; // the ONNX file's
+  virtual const std::map<std::string, std::string> &properties() const = 0; // as Model::properties
 
   // Compiles (or finds) the specialisation for these shapes; inputs of fixed shape may be left out. Valid while the session lives.
   virtual llvm::Expected<const Specialisation *> prepare(const std::map<std::string, std::vector<int64_t>> &shapes) = 0;

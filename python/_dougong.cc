@@ -98,7 +98,7 @@ PYBIND11_MODULE(_dougong, m) {
       }))
       .def("inputs", [](const Session &session) { return described(session.inputs()); })
       .def("outputs", [](const Session &session) { return described(session.outputs()); })
-      .def("property", &Session::property)
+      .def("properties", &Session::properties)
       .def("prepare",
            [](Session &session, const std::map<std::string, std::vector<int64_t>> &shapes) {
              py::gil_scoped_release unlocked;

@@ -1,5 +1,6 @@
 // Reads, checks and writes `model.dgx` (the layout stands in artifact.h).
 #include "runtime/artifact.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include <cerrno>
@@ -86,6 +87,22 @@ json to_json(const Specialisation &s, const std::vector<uint64_t> &image_offsets
 }
 
 // ---- description → structures; json's exceptions and std::invalid_argument are caught in load() ---------------------
+
+// Reports go out as JSON, whose writer refuses what is no UTF-8.
+void check_texts(const json &value) {
+  auto check = [](const std::string &text) {
+    if (!llvm::json::isUTF8(text))
+      throw std::invalid_argument("a text of its description is no UTF-8");
+  };
+  if (value.is_string())
+    check(value.get_ref<const std::string &>());
+  else if (value.is_object())
+    for (const auto &[key, inner] : value.get_ref<const json::object_t &>())
+      check(key), check_texts(inner);
+  else if (value.is_array())
+    for (const json &inner : value)
+      check_texts(inner);
+}
 
 std::vector<Specialisation::Port> ports_of(const json &list) {
   std::vector<Specialisation::Port> ports;
@@ -196,7 +213,12 @@ llvm::Error Artifact::save(const std::string &path) const {
   out.write(&header, sizeof header);
   std::span<const uint8_t> pool = constants();
   std::string_view pool_text(reinterpret_cast<const char *>(pool.data()), pool.size());
-  json description{{"model", model}, {"machine", machine}, {"host", host}, {"constants", place(out.align_to_page(), pool_text)}};
+  json description{{"model", model},
+                   {"machine", machine},
+                   {"host", host},
+                   {"properties", properties},
+                   {"dimension_names", dimension_names},
+                   {"constants", place(out.align_to_page(), pool_text)}};
   out.write(pool.data(), pool.size());
   json &list = description["specialisations"] = json::array();
   for (const Specialisation &s : specialisations) {
@@ -243,9 +265,14 @@ llvm::Expected<Artifact> Artifact::load(const std::string &path) {
   Artifact artifact;
   try {
     json description = json::from_cbor(bytes.subspan(header.description_offset, header.description_bytes));
+    check_texts(description);
     artifact.model = description.at("model");
     artifact.machine = description.at("machine");
     artifact.host = description.at("host");
+    if (description.contains("properties")) // files written before there were any
+      artifact.properties = description.at("properties").get<decltype(artifact.properties)>();
+    if (description.contains("dimension_names"))
+      artifact.dimension_names = description.at("dimension_names").get<decltype(artifact.dimension_names)>();
     artifact.mapped_constants = part_of(description.at("constants"), bytes, "the constants' part");
     for (const json &s : description.at("specialisations"))
       artifact.specialisations.push_back(specialisation_of(s, bytes));

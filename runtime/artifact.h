@@ -79,6 +79,10 @@ struct Artifact {
   std::string model;   // the model's name, for reports
   std::string machine; // the machine the NPU's images are for; empty if none is for an NPU
   std::string host;    // what the CPU's images need (`host_features()`); empty if none is for the CPU
+  // What the ONNX file says of itself: its metadata, and "onnx.opset" and its kin (models/model.h).
+  std::map<std::string, std::string> properties;
+  // Of the model's inputs and outputs, by name: what the ONNX file calls their dimensions ("" where it has no name).
+  std::map<std::string, std::vector<std::string>> dimension_names;
   std::vector<Specialisation> specialisations;
 
   // Weights and other constants of all specialisations. Adding bytes that are there already gives the place they have.

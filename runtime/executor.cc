@@ -40,10 +40,11 @@ struct Executor::State {
   std::shared_ptr<const Artifact> artifact;
   const Specialisation *program = nullptr;
   std::shared_ptr<Device> npu, cpu;
-  Device *memory = nullptr;
+  std::shared_ptr<Device> memory; // one of the two
   std::vector<uint64_t> allocations;
-  std::vector<uint64_t> inputs, outputs; // addresses
-  uint64_t arena = 0, constants = 0;
+  std::map<uint64_t, std::shared_ptr<const SharedConstants::Constant>> constants; // by offset in the artifact's
+  std::vector<uint64_t> inputs, outputs;                                          // addresses
+  uint64_t arena = 0;
   std::vector<std::pair<Device *, ModuleHandle>> modules;
   std::vector<LaunchableStep> steps;
 
@@ -72,6 +73,21 @@ struct Executor::State {
     return llvm::Error::success();
   }
 
+  // Only what this specialisation reads: the artifact's constants are those of all of them.
+  llvm::Error place_constants(SharedConstants &shared) {
+    std::map<uint64_t, uint64_t> sizes; // by offset: a reshape is a further buffer at the same place
+    for (const auto &buffer : program->buffers)
+      if (buffer.region == Region::Constant)
+        sizes[buffer.offset] = std::max(sizes[buffer.offset], buffer.bytes);
+    for (auto [offset, bytes] : sizes) {
+      auto constant = shared.place(memory, artifact->constants().subspan(offset, bytes));
+      if (!constant)
+        return constant.takeError();
+      constants[offset] = std::move(*constant);
+    }
+    return llvm::Error::success();
+  }
+
   llvm::Error allocate_memory() {
     inputs.resize(program->inputs.size());
     outputs.resize(program->outputs.size());
@@ -83,12 +99,7 @@ struct Executor::State {
         return error;
     if (llvm::Error error = allocate(program->arena_bytes, arena))
       return error;
-    if (llvm::Error error = touch(arena, program->arena_bytes))
-      return error;
-    auto pool = artifact->constants();
-    if (llvm::Error error = allocate(pool.size(), constants))
-      return error;
-    return memory->copy_in(constants, pool.data(), pool.size());
+    return touch(arena, program->arena_bytes);
   }
 
   uint64_t address_of(const Specialisation::Buffer &buffer) const {
@@ -96,7 +107,7 @@ struct Executor::State {
     case Region::Arena:
       return arena + buffer.offset;
     case Region::Constant:
-      return constants + buffer.offset;
+      return constants.at(buffer.offset)->address;
     case Region::Input:
       return inputs[buffer.offset];
     case Region::Output:
@@ -131,7 +142,7 @@ struct Executor::State {
       for (uint32_t index : step.buffers) {
         const auto &buffer = program->buffers[index];
         uint64_t address = address_of(buffer);
-        if (launchable.device != memory) { // a kernel on the CPU works in the NPU's memory
+        if (launchable.device != memory.get()) { // a kernel on the CPU works in the NPU's memory
           auto host = memory->map(address, buffer.bytes);
           if (!host)
             return host.takeError();
@@ -146,7 +157,8 @@ struct Executor::State {
 };
 
 llvm::Expected<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Artifact> artifact, size_t specialisation,
-                                                           std::shared_ptr<Device> npu, std::shared_ptr<Device> cpu) {
+                                                           std::shared_ptr<Device> npu, std::shared_ptr<Device> cpu,
+                                                           SharedConstants *shared) {
   if (specialisation >= artifact->specialisations.size())
     return fail(Status::Invalid, "'{}' has {} specialisations, there is no number {}", artifact->model, artifact->specialisations.size(),
                 specialisation);
@@ -164,11 +176,14 @@ llvm::Expected<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const
   if (wants_cpu)
     if (llvm::Error error = check_host(*artifact))
       return error;
-  state->memory = wants_npu ? npu.get() : cpu.get();
+  state->memory = wants_npu ? npu : cpu;
   state->artifact = std::move(artifact);
   state->npu = std::move(npu);
   state->cpu = std::move(cpu);
   if (llvm::Error error = state->allocate_memory())
+    return error;
+  SharedConstants own;
+  if (llvm::Error error = state->place_constants(shared ? *shared : own))
     return error;
   if (llvm::Error error = state->load_images())
     return error;

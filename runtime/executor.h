@@ -1,9 +1,10 @@
 // Runs one specialisation of an artifact on a pair of devices: an NPU (if it has steps for one) and the CPU.
 //
 // Memory lies on the NPU where there is one (the CPU's kernels see it through `Device::map`), else on the CPU: nothing is
-// copied between the two. Weights are loaded once, when the executor is made.
+// copied between the two. Weights are loaded once, when the executor is made, and executors that share them have one copy.
 #pragma once
 #include "runtime/artifact.h"
+#include "runtime/constants.h"
 #include "runtime/device.h"
 #include <functional>
 
@@ -36,9 +37,10 @@ struct RunProfile {
 class Executor {
 public:
   // `npu` may be null if no step needs it. Fails if the artifact was compiled for another machine or for a CPU with features this one
-  // lacks.
+  // lacks. Constants that stand in `shared` already are not loaded again; null: this executor has its own.
   static llvm::Expected<std::unique_ptr<Executor>> create(std::shared_ptr<const Artifact> artifact, size_t specialisation,
-                                                          std::shared_ptr<Device> npu, std::shared_ptr<Device> cpu);
+                                                          std::shared_ptr<Device> npu, std::shared_ptr<Device> cpu,
+                                                          SharedConstants *shared = nullptr);
   ~Executor();
 
   const Specialisation &specialisation() const;

@@ -1,6 +1,7 @@
 // The arithmetic and the layout of a run's report.
 #include "runtime/report.h"
 #include "machines/machine.h"
+#include "runtime/explain.h"
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -60,6 +61,7 @@ RunReport RunReport::make(const Artifact &artifact, const Specialisation &progra
                           std::string device) {
   RunReport report;
   report.model = artifact.model;
+  report.properties = artifact.properties;
   report.device = std::move(device);
   for (const StepProfile &measured : profile.steps) {
     const auto &step = program.steps[measured.step];
@@ -99,6 +101,8 @@ std::string RunReport::text(size_t slowest) const {
   };
   size_t on_cpu = std::count_if(steps.begin(), steps.end(), [](auto &step) { return step.target == Target::Cpu; });
   line("{} on {}: {} fused operators, {} on the NPU, {} on the CPU", model, device, steps.size(), steps.size() - on_cpu, on_cpu);
+  if (!properties.empty())
+    line("  the ONNX file says: {}", properties_text(properties));
   line("  latency      {}{}", si(seconds, "s"),
        timed          ? ""
        : npu.launches ? "  (host time of the functional model: --timing gives the NPU's)"
@@ -185,6 +189,7 @@ nlohmann::json to_json(const Statistics &s) {
 
 nlohmann::json RunReport::json() const {
   nlohmann::json out{{"model", model},
+                     {"properties", properties},
                      {"device", device},
                      {"timed", timed},
                      {"latency_seconds", seconds},

@@ -32,6 +32,7 @@ struct StepReport {
 
 struct RunReport {
   std::string model, device;
+  std::map<std::string, std::string> properties; // Artifact::properties
   bool timed = false;
   double seconds = 0;       // latency: the NPU's time in timing mode plus the CPU's by the host's clock
   double bound_seconds = 0; // sum of the NPU steps' bounds

@@ -19,9 +19,9 @@ llvm::Error explain_model(const std::string &model, const std::vector<std::strin
   if (!program)
     return program.takeError();
   if (json)
-    std::printf("%s\n", explain_json(**program).dump(2).c_str());
+    std::printf("%s\n", explain_json(**program, (*session)->properties()).dump(2).c_str());
   else
-    std::fputs(explain_text(**program).c_str(), stdout);
+    std::fputs(explain_text(**program, (*session)->properties()).c_str(), stdout);
   return llvm::Error::success();
 }
 
@@ -40,7 +40,7 @@ int explain_main(int argc, char **argv) {
     return *status;
   Progress progress;
   options.progress = [&](const std::string &now) { progress(now); };
-  if (llvm::Error error = check_choice(app, model))
+  if (llvm::Error error = check_choice(app, model, options))
     return report_failure(argv[0], std::move(error));
   if (llvm::Error error = explain_model(model, shapes, format == "json", options))
     return report_failure(argv[0], std::move(error));

@@ -79,11 +79,18 @@ llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const s
   return std::move(sets->front());
 }
 
-llvm::Error check_choice(const CLI::App &app, const std::string &model) {
-  if (std::string_view(model).ends_with(".dgx"))
-    for (const char *option : {"--device", "--machine"})
-      if (app.count(option))
-        return fail(Status::Invalid, "{} cannot be given for '{}': a .dgx runs on what it was compiled for", option, model);
+llvm::Error check_choice(const CLI::App &app, const std::string &model, const models::SessionOptions &options) {
+  auto given = [&](const char *name) {
+    const CLI::Option *option = app.get_option_no_throw(name);
+    return option && option->count();
+  };
+  bool compiled = std::string_view(model).ends_with(".dgx");
+  for (const char *option : {"--device", "--machine"})
+    if (compiled && given(option))
+      return fail(Status::Invalid, "{} cannot be given for '{}': a .dgx runs on what it was compiled for", option, model);
+  for (const char *option : {"--machine", "--timing", "--check-races", "--cores", "--trace"})
+    if (options.device == "cpu" && given(option))
+      return fail(Status::Invalid, "{} is of the NPU, and with --device cpu nothing runs there; leave one of the two out", option);
   return llvm::Error::success();
 }
 

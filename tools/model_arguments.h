@@ -15,8 +15,8 @@ llvm::Expected<std::map<std::string, std::vector<int64_t>>> parse_shapes(const s
 // The same where a name may come again: the n-th shape of each input belongs to set n, and one given once to all of them.
 llvm::Expected<std::vector<std::map<std::string, std::vector<int64_t>>>> parse_shape_sets(const std::vector<std::string> &texts);
 
-// A .dgx runs on what it was compiled for: an error if the command line says where.
-llvm::Error check_choice(const CLI::App &app, const std::string &model);
+// An error if the command line says where a .dgx runs, which runs on what it was compiled for, or how an NPU works that is not asked for.
+llvm::Error check_choice(const CLI::App &app, const std::string &model, const models::SessionOptions &options);
 
 // "name=value" → both.
 llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::string &text, const char *what);

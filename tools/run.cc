@@ -8,6 +8,7 @@
 
 using namespace dougong;
 using models::SessionPort;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -18,30 +19,39 @@ struct Arguments {
   std::vector<std::string> outputs;
 };
 
-// --output DIR: all of them, as DIR/NAME.npy; --output NAME=FILE: that one.
-llvm::Error write_outputs(const models::Session &session, const std::map<std::string, Tensor> &outputs,
-                          const std::vector<std::string> &wanted) {
+struct OutputFile {
+  std::string name, file; // of an output, and where it goes
+};
+
+// --output DIR: all of them, as DIR/NAME.npy; --output NAME=FILE: that one. Where they go is looked at before the model runs.
+llvm::Expected<std::vector<OutputFile>> plan_outputs(const models::Session &session, const std::vector<std::string> &wanted) {
+  std::vector<OutputFile> plan;
   for (const std::string &text : wanted) {
-    if (text.find('=') != std::string::npos) {
-      auto parts = split_assignment(text, "NAME=FILE.npy, or a folder");
-      if (!parts)
-        return parts.takeError();
-      if (llvm::Error error = write_npy(parts->second, outputs.at(parts->first)))
-        return error;
+    std::error_code code;
+    if (text.find('=') == std::string::npos) {
+      fs::path around = fs::absolute(text.substr(0, text.find_last_not_of('/') + 1)).lexically_normal().parent_path();
+      if (fs::exists(text, code) && !fs::is_directory(text, code))
+        return fail(Status::Invalid, "--output {}: it is a file; give a folder, or NAME=FILE.npy for one output", text);
+      if (!fs::is_directory(around, code))
+        return fail(Status::Invalid, "--output {}: there is no folder '{}' to put it in", text, around.string());
+      for (const SessionPort &port : session.outputs()) {
+        std::string file = port.name;
+        std::replace(file.begin(), file.end(), '/', '_');
+        plan.push_back({port.name, (fs::path(text) / (file + ".npy")).string()});
+      }
       continue;
     }
-    std::error_code code;
-    std::filesystem::create_directories(text, code);
-    if (code)
-      return fail(Status::Invalid, "--output {}: {}", text, code.message());
-    for (auto &[name, tensor] : outputs) {
-      std::string file = name;
-      std::replace(file.begin(), file.end(), '/', '_');
-      if (llvm::Error error = write_npy((std::filesystem::path(text) / (file + ".npy")).string(), tensor))
-        return error;
-    }
+    auto parts = split_assignment(text, "NAME=FILE.npy, or a folder");
+    if (!parts)
+      return parts.takeError();
+    auto &[name, file] = *parts;
+    if (std::none_of(session.outputs().begin(), session.outputs().end(), [&](const SessionPort &port) { return port.name == name; }))
+      return fail(Status::Invalid, "the model has no output '{}'; its outputs are {}", name, names_of(session.outputs()));
+    if (fs::path folder = fs::path(file).parent_path(); !folder.empty() && !fs::is_directory(folder, code))
+      return fail(Status::Invalid, "--output {}: there is no folder '{}'", text, folder.string());
+    plan.push_back({name, file});
   }
-  return llvm::Error::success();
+  return plan;
 }
 
 // A line an output, for people: "y f32 1x40x6625  from 0 to 0.9986, mean 0.000151".
@@ -63,35 +73,30 @@ void print_outputs(const std::map<std::string, Tensor> &outputs) {
   }
 }
 
-llvm::Error check_output_names(const models::Session &session, const std::vector<std::string> &wanted) {
-  for (const std::string &text : wanted) {
-    size_t equals = text.rfind('=');
-    if (equals == std::string::npos)
-      continue;
-    std::string name = text.substr(0, equals);
-    if (std::none_of(session.outputs().begin(), session.outputs().end(), [&](const SessionPort &port) { return port.name == name; }))
-      return fail(Status::Invalid, "the model has no output '{}'; its outputs are {}", name, names_of(session.outputs()));
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error run(const Arguments &arguments, const models::SessionOptions &options) {
   auto session = models::Session::open(arguments.model, options);
   if (!session)
     return session.takeError();
-  if (llvm::Error error = check_output_names(**session, arguments.outputs))
-    return error;
   auto inputs = gather_inputs(**session, arguments.inputs);
   if (!inputs)
     return inputs.takeError();
+  auto files = plan_outputs(**session, arguments.outputs);
+  if (!files)
+    return files.takeError();
   auto outputs = (*session)->run(*inputs);
   for (int i = 1; outputs && i < arguments.repeat; ++i)
     outputs = (*session)->run(*inputs);
   if (!outputs)
     return outputs.takeError();
-  if (llvm::Error error = write_outputs(**session, *outputs, arguments.outputs))
-    return error;
+  for (const auto &[name, file] : *files) {
+    std::error_code code; // a failure shows in the next line
+    fs::create_directory(fs::path(file).parent_path(), code);
+    if (llvm::Error error = write_npy(file, outputs->at(name)))
+      return error;
+  }
   const RunReport &report = (*session)->report();
+  if (options.timing && !report.timed)
+    std::fprintf(stderr, "dougong run: nothing of this model ran on the NPU, so that --timing had nothing to time\n");
   if (arguments.report_format == "none")
     return llvm::Error::success();
   std::string text = arguments.report_format == "json" ? report.json().dump(2) + "\n" : report.text();
@@ -126,7 +131,7 @@ int run_main(int argc, char **argv) {
     return *status;
   Progress progress;
   options.progress = [&](const std::string &now) { progress(now); };
-  if (llvm::Error error = check_choice(app, arguments.model))
+  if (llvm::Error error = check_choice(app, arguments.model, options))
     return report_failure(argv[0], std::move(error));
   if (llvm::Error error = run(arguments, options))
     return report_failure(argv[0], std::move(error));

@@ -16,7 +16,11 @@ inline std::optional<int> parse_arguments(CLI::App &app, int argc, char **argv) 
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return app.exit(error);
-    std::fprintf(stderr, "dougong %s: %s\n  `dougong %s --help` lists what is allowed\n", argv[0], error.what(), argv[0]);
+    std::fprintf(stderr, "dougong %s: %s\n", argv[0], error.what());
+    if (dynamic_cast<const CLI::RequiredError *>(&error)) // CLI stops there: what it does not know is a mistake, too
+      for (const std::string &extra : app.remaining(true))
+        std::fprintf(stderr, "dougong %s: %s is not known\n", argv[0], extra.c_str());
+    std::fprintf(stderr, "  `dougong %s --help` lists what is allowed\n", argv[0]);
     return 2;
   }
 }

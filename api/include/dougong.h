@@ -100,8 +100,12 @@ DG_API size_t dg_session_input_count(const dg_session *session);
 DG_API size_t dg_session_output_count(const dg_session *session);
 DG_API dg_status dg_session_input(const dg_session *session, size_t index, dg_tensor *input);
 DG_API dg_status dg_session_output(const dg_session *session, size_t index, dg_tensor *output);
-/* A property the ONNX file carries ("character", say); NULL if it has none of that name. */
+/* What the ONNX file says of itself, and the .dgx made of it with it: its metadata ("character", say), and "onnx.opset", "onnx.producer",
+   "onnx.graph", "onnx.domain", "onnx.version" and "onnx.description" where it has them. NULL if there is none of that name. The names are
+   numbered in order; NULL beyond the last. Valid while the session is open. */
 DG_API const char *dg_session_property(const dg_session *session, const char *name);
+DG_API size_t dg_session_property_count(const dg_session *session);
+DG_API const char *dg_session_property_name(const dg_session *session, size_t index);
 
 /* Compiles for the shapes of these inputs (data is not looked at), so that the first run with them starts at once. */
 DG_API dg_status dg_session_prepare(dg_session *session, const dg_tensor *inputs, size_t count);

@@ -121,10 +121,18 @@ public:
 
   std::vector<Port> inputs() const { return ports(dg_session_input_count(handle.get()), dg_session_input); }
   std::vector<Port> outputs() const { return ports(dg_session_output_count(handle.get()), dg_session_output); }
-  // A property the ONNX file carries; "" if it has none of that name.
+  // What the ONNX file says of itself (dg_session_property); "" if it has nothing of that name.
   std::string property(const std::string &name) const {
     const char *text = dg_session_property(handle.get(), name.c_str());
     return text ? text : "";
+  }
+  std::map<std::string, std::string> properties() const {
+    std::map<std::string, std::string> all;
+    for (size_t i = 0; i < dg_session_property_count(handle.get()); ++i) {
+      const char *name = dg_session_property_name(handle.get(), i);
+      all[name] = property(name);
+    }
+    return all;
   }
 
   using Shapes = std::map<std::string, std::vector<int64_t>>;

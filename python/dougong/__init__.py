@@ -57,6 +57,7 @@ class Session:
             self._native = _dougong.Session(str(path), device, machine, timing, cores, threads, cache, progress)
         self.inputs = [Port(*port) for port in self._native.inputs()]
         self.outputs = [Port(*port) for port in self._native.outputs()]
+        self.properties = self._native.properties()
 
     def run(self, inputs):
         """Runs the model. `inputs`: name -> array (anything numpy.asarray takes, of the input's type and shape); returns name -> numpy array.
@@ -73,8 +74,9 @@ class Session:
             self._native.prepare({name: [int(extent) for extent in shape] for name, shape in shapes.items()})
 
     def property(self, name):
-        """A property the ONNX file carries, "" if it has none of that name."""
-        return self._native.property(name)
+        """What the ONNX file says of itself under that name, "" if nothing: `properties` has all of it, its metadata and "onnx.opset",
+        "onnx.producer", "onnx.graph", "onnx.domain", "onnx.version" and "onnx.description". A .dgx has those of the file it was made of."""
+        return self.properties.get(name, "")
 
     def report(self, format="text"):
         """Where the last run's time, bytes and energy went: as text, or with format="json" as a dictionary."""

@@ -1,4 +1,5 @@
 """Sessions: shapes that come at run time, specialisation on values, the cache, and what is said to wrong input."""
+import json
 import os
 import pathlib
 import subprocess
@@ -79,6 +80,47 @@ def test_several_shapes_in_one_file(rows, tmp_path):
         np.testing.assert_array_equal(again.run({"x": np.ones((n, 3), np.float32)})["y"], np.ones((n, 3)) @ w)
     with pytest.raises(dougong.Error, match="was compiled for x=2x3 or x=3x3"):
         again.run({"x": np.ones((7, 3), np.float32)})
+
+
+def test_a_compiled_model_knows_what_the_onnx_file_said(rows, tmp_path):
+    proto = onnx.load(rows[0])
+    onnx.helper.set_model_props(proto, {"character": "'\n疗\n绚", "empty": ""})
+    proto.producer_name, proto.producer_version, proto.doc_string, proto.model_version = "exporter", "2.1", "rows times w", 7
+    proto.graph.name = "product"
+    onnx.save(proto, tmp_path / "m.onnx")
+    session = dougong.load(tmp_path / "m.onnx", device="cpu", cache=False)
+    for n in (2, 3):
+        session.prepare({"x": (n, 3)})
+    session.save(tmp_path / "m.dgx")
+    compiled = dougong.load(tmp_path / "m.dgx")
+    expected = {"character": "'\n疗\n绚", "empty": "", "onnx.producer": "exporter 2.1", "onnx.description": "rows times w", "onnx.version": "7",
+                "onnx.graph": "product", "onnx.opset": "13"}
+    assert session.properties == compiled.properties == expected
+    assert compiled.property("character") == "'\n疗\n绚" and compiled.property("nothing") == ""
+    for path in ("m.onnx", "m.dgx"):
+        text = explained(tmp_path / path, *(["cpu"] if path == "m.onnx" else [None]), "--shape", "x=2x3")
+        assert "the ONNX file says: character '\\n疗\\n绚; empty ; onnx.description rows times w; " in text
+    run = subprocess.run([PROGRAM, "run", tmp_path / "m.dgx", "--random", "--shape", "x=2x3", "--report", "json"], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout)["properties"] == expected
+
+
+def test_an_open_dimension_of_a_compiled_model_has_its_name(rows, tmp_path):
+    session = dougong.load(rows[0], device="cpu", cache=False)
+    for n in (2, 3):
+        session.prepare({"x": (n, 3)})
+    session.save(tmp_path / "rows.dgx")
+    result = subprocess.run([PROGRAM, "run", tmp_path / "rows.dgx", "--random"], capture_output=True, text=True)
+    assert result.returncode == 2 and "x f32 [N, 3]" in result.stderr
+
+
+def test_properties_that_are_no_utf8_do_no_harm(rows, tmp_path):
+    marked = onnx.load(rows[0])
+    onnx.helper.set_model_props(marked, {"k": "@@@@"})
+    (tmp_path / "m.onnx").write_bytes(marked.SerializeToString().replace(b"@@@@", b"\xff\xfe@\x80"))
+    session = dougong.load(tmp_path / "m.onnx", device="cpu", cache=False)
+    assert "\ufffd" in session.property("k")
+    session.run({"x": np.ones((1, 3), np.float32)})
+    assert session.report("json")["properties"]["k"] == session.property("k")
 
 
 @pytest.mark.parametrize("inputs, message", [
@@ -204,7 +246,8 @@ def test_an_output_nobody_makes(tmp_path):
 
 
 def explained(path, device, *arguments):
-    result = subprocess.run([PROGRAM, "explain", path, "--device", device, "--no-cache", *arguments], capture_output=True, text=True, check=True)
+    where = ["--device", device] if device else []  # a .dgx knows
+    result = subprocess.run([PROGRAM, "explain", path, *where, "--no-cache", *arguments], capture_output=True, text=True, check=True)
     return result.stdout
 
 

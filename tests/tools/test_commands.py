@@ -98,6 +98,20 @@ def test_mistakes_with_compiled_files(model, tmp_path):
     expect_mistake(run(model, "--shape", "x=2x4", "--shape", "x=3x4"), "more than one shape")
 
 
+def test_timing_of_a_file_for_the_cpu_has_nothing_to_time(model, tmp_path):
+    assert dougong("compile", model, "-o", tmp_path / "m.dgx", "--device", "cpu", "--shape", "x=2x4", cwd=tmp_path).returncode == 0
+    result = dougong("run", tmp_path / "m.dgx", "--random", "--timing", cwd=tmp_path)
+    assert result.returncode == 0 and "nothing of this model ran on the NPU" in result.stderr
+    result = dougong("run", model, "--random", "--shape", "x=2x4", "--machine", "tiny", "--timing", cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+
+
+def test_a_new_folder_takes_all_outputs(model, tmp_path):
+    for folder in ("new", "other/"):
+        assert dougong("run", model, "--device", "cpu", "--random", "--shape", "x=2x4", "--output", folder, cwd=tmp_path).returncode == 0
+        assert (tmp_path / folder / "y.npy").exists()
+
+
 def test_explain_names_nodes_and_devices(model, tmp_path):
     result = dougong("explain", model, "--device", "cpu", "--shape", "x=2x4", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -146,7 +160,13 @@ def test_mistakes_are_explained(model, tmp_path):
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--machine", tmp_path / "machine.toml"), "machine.toml")
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "gpu"), "gpu", "npu")
     expect_mistake(run(model, "--random", "--shape", "x=3x4", "--output", f"q={tmp_path}/q.npy"), "no output 'q'", "y f32")
-    expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "cpu", "--output", "y=/nonexistent/y.npy"), "/nonexistent/y.npy")
+    expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "cpu", "--output", "y=/nonexistent/y.npy"), "y=/nonexistent/y.npy", "no folder '/nonexistent'")
+    expect_mistake(run(model, "--random", "--shape", "x=3x4", "--output", tmp_path / "a" / "b"), "no folder", "/a'")
+    expect_mistake(run(model, "--random", "--shape", "x=3x4", "--output", model), "it is a file")
+    assert not (tmp_path / "a").exists()
+    for option in (["--timing"], ["--machine", "tiny"], ["--cores", 1], ["--trace", "t.json"], ["--check-races"]):
+        expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "cpu", *option), f"{option[0]} is of the NPU", "--device cpu")
+    expect_mistake(run("--fly", "--random"), "MODEL is required", "--fly is not known")
     expect_mistake(dougong("fly"), "no subcommand 'fly'", "run")
     expect_mistake(dougong("compile", model), "--output")
     assert not list(tmp_path.glob("*.part"))
