@@ -62,6 +62,7 @@ private:
   void statement(const Stmt &s, const language::Block &body, size_t &index);
   void assign(const Expr &target, Term value);
   void conditional(const Stmt &s, const language::Block &body, size_t &index);
+  void exitEarly(const Stmt &s, mlir::Value condition, const language::Block &body, size_t &index);
   void branches(const Stmt &s, mlir::Value condition);
 
   // --- Loops.cpp

@@ -77,8 +77,8 @@ void Emitter::assign(const Expr &target, Term value) {
 
 // --- conditionals
 
-static bool onlyReturns(const dougong::language::Block &body) {
-  return body.size() == 1 && body[0]->kind == Stmt::Return && !body[0]->value;
+static bool endsInReturn(const dougong::language::Block &body) {
+  return !body.empty() && body.back()->kind == Stmt::Return && !body.back()->value;
 }
 
 void Emitter::conditional(const Stmt &s, const language::Block &body, size_t &index) {
@@ -88,20 +88,26 @@ void Emitter::conditional(const Stmt &s, const language::Block &body, size_t &in
   Term dynamic = truth(condition);
   if (!dynamic.tile.shape.empty())
     fail("a condition must be a scalar; use tl.where to choose element by element");
-  if (onlyReturns(s.body) && s.orelse.empty() && inKernel) { // `if …: return`: what follows runs under the opposite
-    mlir::Value otherwise = tensor(unary("not", dynamic).tile);
-    auto guarded = scf::IfOp::create(builder, loc, otherwise, false);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(guarded.thenBlock());
-    language::Block &rest = const_cast<language::Block &>(body);
-    for (++index; index < rest.size() && !returned; ++index) {
-      At here(*this, rest[index]->at);
-      statement(*rest[index], rest, index);
-    }
-    returned = Term{};
-    return;
-  }
+  if (endsInReturn(s.body) && s.orelse.empty() && inKernel)
+    return exitEarly(s, dynamic.tile.value, body, index);
   branches(s, dynamic.tile.value);
+}
+
+// `if …: …; return` in a kernel: what follows it is the other side.
+void Emitter::exitEarly(const Stmt &s, mlir::Value condition, const language::Block &body, size_t &index) {
+  auto exit = scf::IfOp::create(builder, loc, condition, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(exit.thenBlock());
+  Scope before = scope;
+  statements(s.body);
+  scope = std::move(before);
+  returned.reset();
+  builder.setInsertionPointToStart(exit.elseBlock());
+  for (++index; index < body.size() && !returned; ++index) {
+    At here(*this, body[index]->at);
+    statement(*body[index], body, index);
+  }
+  returned = Term{};
 }
 
 // Both sides are tried once to learn which variables differ afterwards, and in what form they can leave the `if`: part by
