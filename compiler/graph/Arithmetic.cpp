@@ -18,8 +18,15 @@ Value constant(PatternRewriter &rewriter, Location loc, const APFloat &value) {
   return arith::ConstantOp::create(rewriter, loc, rewriter.getFloatAttr(rewriter.getF32Type(), value));
 }
 
-// Only in bodies of elementwise operations: a contraction's multiply and add are what the tensor engine is known by.
-bool isInElementwise(Operation *op) { return isElementwiseGeneric(op->getParentOp()); }
+// Only in bodies of elementwise operations: a contraction's multiply and add are what the tensor engine is known by. Not where the
+// result is integers, which are quantised exactly, or a single number, which stays in f32.
+bool isInElementwise(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return isElementwiseGeneric(parent) && llvm::all_of(parent->getResultTypes(), [](Type type) {
+           auto tensor = dyn_cast<RankedTensorType>(type);
+           return tensor && isa<FloatType>(tensor.getElementType()) && tensor.getNumElements() > 1;
+         });
+}
 
 // x / c → x · (1/c)
 struct DivideByConstant : OpRewritePattern<arith::DivFOp> {

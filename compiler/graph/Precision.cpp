@@ -41,6 +41,9 @@ bool becomesNarrow(BlockArgument weight) {
   return llvm::any_of(weight.getUsers(), isContraction);
 }
 
+// A single number stays in f32: it costs nothing, and a whole tensor may be scaled by it (DynamicQuantizeLinear).
+bool isNumber(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 1; }
+
 class Rewriter {
 public:
   Rewriter(func::FuncOp main, FloatType storage)
@@ -130,7 +133,7 @@ private:
     Value stored = narrow.lookup(value), computed = wide.lookup(value);
     if (computed && (inside || !stored)) {
       // A result that another kernel reads goes there as narrow.
-      bool stays = inside || !producer || groups.groupOf(producer) == Groups::none;
+      bool stays = inside || isNumber(value) || !producer || groups.groupOf(producer) == Groups::none;
       return stays ? computed : version(value, true);
     }
     return stored;
@@ -200,7 +203,7 @@ private:
       inputs.push_back(contraction ? version(input, true) : asStored(input, group));
     for (OpOperand &init : op.getDpsInitsMutable()) {
       Value result = op.getTiedOpResult(&init);
-      bool toNarrow = isWide(result.getType()) && !reduction && !op.payloadUsesValueFromOperand(&init) &&
+      bool toNarrow = isWide(result.getType()) && !isNumber(result) && !reduction && !op.payloadUsesValueFromOperand(&init) &&
                       ((groups.crosses(result) && !isOnlyReturned(result, group)) || (isMovement(op) && !isWide(inputs.front().getType())));
       inits.push_back(version(init.get(), toNarrow));
     }

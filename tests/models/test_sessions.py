@@ -269,3 +269,21 @@ def test_a_large_model_runs_on_both_devices_on_auto(tmp_path):
     on_cpu, on_both = (dougong.load(tmp_path / "m.onnx", device=device, cache=False).run({"x": x})["y"] for device in ("cpu", "auto"))
     difference = np.abs(on_both - on_cpu).max() / np.abs(on_cpu).max()
     assert 0 < difference < 2e-3  # f16 was used, and is near
+
+
+@pytest.mark.parametrize("device", ["npu", "cpu"])
+@pytest.mark.parametrize("scale", [1, 0.01, 300, 3])
+def test_quantisation_is_exact(tmp_path, device, scale):
+    """Numbers in f32 as the standard writes them, ties to even: on an NPU, too, whose tensors are f16."""
+    kind = onnx.TensorProto.UINT8
+    onnx.save(model([node("DynamicQuantizeLinear", "x", "q s z"), node("QuantizeLinear", "x t u", "p")], {"x": [40, 300]},
+                    {"q": (kind, [40, 300]), "s": [], "z": (kind, []), "p": (kind, [40, 300])}, {"t": np.float32(0.0371 * scale), "u": np.uint8(117)}), tmp_path / "m.onnx")
+    x = (np.random.default_rng(5).standard_normal((40, 300)) * scale).astype(np.float32)
+    x[0, :40] = (np.arange(40) - 19.5).astype(np.float32) * np.float32(0.0371 * scale)  # near ties
+    got = dougong.load(tmp_path / "m.onnx", device=device, cache=False).run({"x": x})
+    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
+    s = (high - low) / np.float32(255)
+    z = np.clip(np.rint(-low / s), 0, 255)
+    assert got["s"] == s and got["z"] == z
+    np.testing.assert_array_equal(got["q"], np.clip(np.rint(x / s) + z, 0, 255))
+    np.testing.assert_array_equal(got["p"], np.clip(np.rint(x / np.float32(0.0371 * scale)) + 117, 0, 255))
