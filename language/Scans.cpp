@@ -63,7 +63,7 @@ std::vector<Tile> Emitter::combined(const Term &function, const Tiles &left, con
     tiles.push_back(toTile(item, left[std::min(tiles.size(), left.size() - 1)].type));
   if (tiles.size() != left.size())
     fail(fmt::format("{} takes {} and {} values, so it must return {}, not {}", function.describe(), left.size(), left.size(), left.size(),
-                     result.describe()));
+                     tiles.size()));
   for (size_t k = 0; k < tiles.size(); ++k)
     tiles[k] = broadcast(cast(tiles[k], left[k].type), left[k].shape);
   return tiles;
