@@ -64,6 +64,7 @@ Value *Emitter::computed(mlir::Value value, ElementType type, Shape shape, Layou
   for (int64_t extent : shape)
     if (extent == 0)
       unsupported("a result without elements ({})", shape_text(shape));
+  check_size(type, shape);
   Value result{type, std::move(shape), nullptr, {}, {}};
   (layout == Layout::plain ? result.plain : result.channels_last) = value;
   values.push_back(std::move(result));

@@ -40,9 +40,12 @@ static void store(Tensor &tensor, int64_t i, TypedAttr value) {
 static Scalar widened(Scalar x) { return is_half(x.type) ? convert(x, ElementType::F32) : x; }
 
 std::optional<Tensor> Emitter::fold_elementwise(ArrayRef<Value *> inputs, const Shape &shape, ElementType type, const Body &body) {
-  Tensor result(type, shape);
-  if (element_count(shape) > fold_limit || !llvm::all_of(inputs, [](Value *value) { return bool(value->known); }))
+  if (!llvm::all_of(inputs, [](Value *value) { return bool(value->known); }))
     return std::nullopt;
+  check_size(type, shape);
+  if (element_count(shape) > fold_limit)
+    return std::nullopt;
+  Tensor result(type, shape);
   if (element_count(shape) == 0)
     return result;
   std::vector<int64_t> index(shape.size());

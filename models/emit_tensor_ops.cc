@@ -185,6 +185,8 @@ Value *Emitter::indexed(const Shape &shape, ElementType type, ArrayRef<Value *> 
 }
 
 Scalar Emitter::element(Value *tensor, ArrayRef<Scalar> indices) {
+  if (int64_t(indices.size()) < tensor->rank())
+    invalid("a place in a tensor of shape {} is given by {} indices", shape_text(tensor->shape), indices.size());
   ImplicitLocOpBuilder &inner = *indices[0].builder;
   SmallVector<mlir::Value> at;
   for (int64_t d = 0; d < tensor->rank(); ++d)
@@ -203,6 +205,9 @@ Value *Emitter::convert(Value *x, ElementType type) {
 Value *Emitter::reshape(Value *x, Shape shape) {
   if (x->shape == shape)
     return x;
+  check_size(x->type, shape);
+  if (x->elements() != element_count(shape))
+    invalid("a tensor of shape {} taken as one of shape {}", shape_text(x->shape), shape_text(shape));
   if (x->known)
     return known(with_shape(*x->known, shape));
   // Batch and channels stay what they are: the spatial dimensions may be regrouped where they lie.
@@ -213,6 +218,11 @@ Value *Emitter::reshape(Value *x, Shape shape) {
 
 Value *Emitter::transpose(Value *x, ArrayRef<int64_t> permutation) {
   int64_t rank = x->rank();
+  std::vector<int64_t> axes = permutation.vec();
+  llvm::sort(axes);
+  for (int64_t d = 0; d < std::max(rank, int64_t(axes.size())); ++d)
+    if (d >= int64_t(axes.size()) || axes[d] != d || d >= rank)
+      invalid("the dimensions {} of a tensor of shape {} in another order", fmt::join(permutation, ", "), shape_text(x->shape));
   Shape shape;
   for (int64_t axis : permutation)
     shape.push_back(x->shape[axis]);
@@ -236,6 +246,9 @@ Value *Emitter::transpose(Value *x, ArrayRef<int64_t> permutation) {
 Value *Emitter::broadcast(Value *x, const Shape &shape) {
   if (x->shape == shape)
     return x;
+  check_size(x->type, shape);
+  if (broadcast_shapes(x->shape, shape) != shape)
+    invalid("shape {} does not broadcast to {}", shape_text(x->shape), shape_text(shape));
   if (x->known && element_count(shape) <= 4096) {
     std::vector<int64_t> strides = row_major_strides(x->shape);
     int64_t skip = int64_t(shape.size()) - x->rank();
@@ -257,6 +270,14 @@ Value *Emitter::broadcast(Value *x, const Shape &shape) {
 }
 
 Value *Emitter::slice(Value *x, ArrayRef<int64_t> starts, ArrayRef<int64_t> steps, const Shape &shape) {
+  check_size(x->type, shape);
+  if (int64_t(shape.size()) != x->rank())
+    invalid("a part of shape {} of a tensor of shape {}", shape_text(shape), shape_text(x->shape));
+  for (int64_t d = 0; d < x->rank(); ++d) {
+    __int128 first = starts[d], last = first + __int128(shape[d] - 1) * steps[d];
+    if (shape[d] > 0 && (std::min(first, last) < 0 || std::max(first, last) >= x->shape[d]))
+      invalid("{} elements from {} in steps of {} of a dimension of {}", shape[d], starts[d], steps[d], x->shape[d]);
+  }
   if (x->known) {
     std::vector<int64_t> strides = row_major_strides(x->shape);
     return known(rearranged(*x->known, shape, [&](ArrayRef<int64_t> index) {
@@ -294,6 +315,14 @@ Value *Emitter::slice(Value *x, ArrayRef<int64_t> starts, ArrayRef<int64_t> step
 Value *Emitter::concat(ArrayRef<Value *> all, int64_t axis) {
   SmallVector<Value *> parts;
   Shape shape = all[0]->shape;
+  for (Value *part : all) {
+    Shape other = part->shape;
+    if (axis < int64_t(other.size()) && axis < all[0]->rank())
+      other[axis] = all[0]->shape[axis];
+    if (other != all[0]->shape || part->type != all[0]->type || axis >= all[0]->rank())
+      invalid("tensors of shapes {} ({}) and {} ({}) in one, along dimension {}", shape_text(all[0]->shape), name(all[0]->type),
+              shape_text(part->shape), name(part->type), axis);
+  }
   shape[axis] = 0;
   for (Value *part : all) {
     shape[axis] += part->shape[axis];
@@ -304,7 +333,7 @@ Value *Emitter::concat(ArrayRef<Value *> all, int64_t axis) {
     return parts[0];
   if (llvm::all_of(all, [](Value *part) { return bool(part->known); })) {
     std::vector<int64_t> strides = row_major_strides(shape);
-    Tensor result(all[0]->type, shape);
+    Tensor result = zeros(all[0]->type, shape);
     int64_t begin = 0;
     for (Value *part : parts) {
       std::vector<int64_t> index(shape.size());
@@ -330,8 +359,11 @@ Value *Emitter::concat(ArrayRef<Value *> all, int64_t axis) {
 Value *Emitter::pad(Value *x, ArrayRef<int64_t> before, ArrayRef<int64_t> after, double value) {
   Layout layout = preferred({x});
   Shape shape;
-  for (int64_t d = 0; d < x->rank(); ++d)
+  for (int64_t d = 0; d < x->rank(); ++d) {
     shape.push_back(x->shape[d] + before[d] + after[d]);
+    if (before[d] < 0 || after[d] < 0)
+      invalid("padding of {} and {}", before[d], after[d]);
+  }
   return computed(pad(get(x, layout), x->type, stored_shape(layout, before), stored_shape(layout, after), value), x->type, shape, layout);
 }
 

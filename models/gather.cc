@@ -61,7 +61,7 @@ void import_gather(Node &n) {
 
 void import_gather_elements(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *indices = n[1];
+  Value *x = n[0], *indices = n.ranked(1, x->rank(), x->rank());
   int64_t axis = n.axis(n.integer("axis", 0), x->rank());
   n.set(0, e.indexed(indices->shape, x->type, {x, indices}, [&](Scalars index) {
     std::vector<Scalar> from(index.begin(), index.end());
@@ -72,8 +72,11 @@ void import_gather_elements(Node &n) {
 
 void import_gather_nd(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *indices = n[1];
+  Value *x = n[0], *indices = n.ranked(1, 1);
   int64_t batch = n.integer("batch_dims", 0), outer = indices->rank() - 1, depth = indices->shape.back();
+  if (batch < 0 || batch > outer || batch + depth > x->rank())
+    n.invalid("indices of shape {} into shape {}, of which {} are batch dimensions", shape_text(indices->shape), shape_text(x->shape),
+              batch);
   Shape shape(indices->shape.begin(), indices->shape.end() - 1);
   shape.insert(shape.end(), x->shape.begin() + batch + depth, x->shape.end());
   n.set(0, e.indexed(shape, x->type, {x, indices}, [&](Scalars index) {
@@ -106,7 +109,7 @@ constexpr int64_t scatter_limit = int64_t(1) << 28;
 
 void import_scatter_elements(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *indices = n[1], *updates = n[2];
+  Value *x = n[0], *indices = n.ranked(1, x->rank(), x->rank()), *updates = n[2];
   int64_t rank = x->rank(), axis = n.axis(n.integer("axis", 0), rank), count = indices->shape[axis];
   std::string reduction = n.text("reduction", "none");
   if (x->elements() * count > scatter_limit)
@@ -150,7 +153,9 @@ void import_scatter_elements(Node &n) {
 
 void import_scatter_nd(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *indices = n[1], *updates = n[2];
+  Value *x = n[0], *indices = n.ranked(1, 1), *updates = n[2];
+  if (indices->shape.back() < 1 || indices->shape.back() > x->rank())
+    n.invalid("indices of shape {} into shape {}", shape_text(indices->shape), shape_text(x->shape));
   int64_t depth = indices->shape.back(), count = indices->elements() / depth, rank = x->rank();
   std::string reduction = n.text("reduction", "none");
   if (count > 256)
@@ -179,9 +184,11 @@ void import_scatter_nd(Node &n) {
 
 void import_one_hot(Node &n) {
   Emitter &e = n.e;
-  Value *indices = n[0], *values = n[2];
+  Value *indices = n[0], *values = n.ranked(2, 1, 1);
   int64_t depth = integer_at(n.known(1), 0), axis = n.axis(n.integer("axis", -1), indices->rank() + 1);
   Shape shape = indices->shape, along(indices->rank() + 1, 1), wide = indices->shape;
+  if (depth < 1 || depth > (1 << 28))
+    n.invalid("a depth of {}", depth);
   shape.insert(shape.begin() + axis, depth);
   wide.insert(wide.begin() + axis, 1);
   along[axis] = depth;

@@ -1,5 +1,6 @@
 // Reading, writing and moving elements of tensors in host memory, for all element types.
 #include "models/host_tensor.h"
+#include "models/model_error.h"
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -127,6 +128,19 @@ Tensor tensor_of(ElementType type, Shape shape, llvm::ArrayRef<double> values) {
   return tensor;
 }
 
+void check_size(ElementType type, const Shape &shape, int64_t most_bytes) {
+  int64_t bytes = size_in_bytes(type);
+  bool empty = llvm::is_contained(shape, 0);
+  for (int64_t extent : shape)
+    if (extent < 0 || (!empty && __builtin_mul_overflow(bytes, extent, &bytes)) || bytes > most_bytes)
+      invalid("a tensor of shape {} and type {}, larger than {} GiB or of no size", shape_text(shape), name(type), most_bytes >> 30);
+}
+
+Tensor zeros(ElementType type, const Shape &shape) {
+  check_size(type, shape, int64_t(1) << 34);
+  return Tensor(type, shape);
+}
+
 Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values) {
   Tensor tensor(ElementType::I64, {int64_t(values.size())});
   std::copy(values.begin(), values.end(), tensor.as<int64_t>());
@@ -139,7 +153,7 @@ bool all_equal(const Tensor &tensor) {
 }
 
 Tensor rearranged(const Tensor &source, const Shape &shape, llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> from) {
-  Tensor result(source.type, shape);
+  Tensor result = zeros(source.type, shape);
   size_t width = size_in_bytes(source.type), position = 0;
   if (result.bytes.empty())
     return result;

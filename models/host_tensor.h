@@ -24,6 +24,10 @@ void set_integer(Tensor &tensor, int64_t i, int64_t value);
 std::vector<int64_t> integers_of(const Tensor &tensor);
 std::vector<double> reals_of(const Tensor &tensor);
 Tensor tensor_of(ElementType type, Shape shape, llvm::ArrayRef<double> values);
+// Throws a ModelError unless every dimension is at least 0 and all elements together take at most so many bytes.
+void check_size(ElementType type, const Shape &shape, int64_t most_bytes = int64_t(1) << 42);
+// Zeros, at most 16 GiB: what is made of constants at import may be far larger than they are.
+Tensor zeros(ElementType type, const Shape &shape);
 Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values); // rank 1, i64
 
 bool all_equal(const Tensor &tensor); // and not empty

@@ -166,10 +166,17 @@ void import_tile(Node &n) {
   n.set(0, e.reshape(e.broadcast(e.reshape(x, split), wide), shape));
 }
 
+int64_t block_size(Node &n) {
+  int64_t block = n.required_integer("blocksize");
+  if (block < 1 || block > 65536)
+    n.invalid("blocks of {}", block);
+  return block;
+}
+
 void import_depth_to_space(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0];
-  int64_t block = n.required_integer("blocksize"), batch = x->shape[0], c = x->shape[1] / (block * block), h = x->shape[2], w = x->shape[3];
+  Value *x = n.ranked(0, 4, 4);
+  int64_t block = block_size(n), batch = x->shape[0], c = x->shape[1] / (block * block), h = x->shape[2], w = x->shape[3];
   bool columns_first = n.text("mode", "DCR") == "CRD";
   Value *split = columns_first ? e.reshape(x, {batch, c, block, block, h, w}) : e.reshape(x, {batch, block, block, c, h, w});
   Value *moved = columns_first ? e.transpose(split, {0, 1, 4, 2, 5, 3}) : e.transpose(split, {0, 3, 4, 1, 5, 2});
@@ -178,14 +185,14 @@ void import_depth_to_space(Node &n) {
 
 void import_space_to_depth(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0];
-  int64_t block = n.required_integer("blocksize"), batch = x->shape[0], c = x->shape[1], h = x->shape[2] / block, w = x->shape[3] / block;
+  Value *x = n.ranked(0, 4, 4);
+  int64_t block = block_size(n), batch = x->shape[0], c = x->shape[1], h = x->shape[2] / block, w = x->shape[3] / block;
   n.set(0, e.reshape(e.transpose(e.reshape(x, {batch, c, h, block, w, block}), {0, 3, 5, 1, 2, 4}), {batch, c * block * block, h, w}));
 }
 
 void import_trilu(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0];
+  Value *x = n.ranked(0, 2);
   int64_t k = n.has(1) ? integer_at(n.known(1), 0) : 0, rows = x->shape[x->rank() - 2], columns = x->shape.back();
   bool upper = n.integer("upper", 1);
   if (x->elements() == 0)
@@ -200,8 +207,8 @@ void import_trilu(Node &n) {
 // Along the time axis, the first `length` elements of each batch entry turned round.
 void import_reverse_sequence(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *lengths = n[1];
-  int64_t batch = n.integer("batch_axis", 1), time = n.integer("time_axis", 0);
+  Value *x = n.ranked(0, 2), *lengths = n.ranked(1, 1, 1);
+  int64_t batch = n.axis(n.integer("batch_axis", 1), x->rank()), time = n.axis(n.integer("time_axis", 0), x->rank());
   n.set(0, e.indexed(x->shape, x->type, {x, lengths}, [&](Scalars index) {
     Scalar length = convert_to_index(e.element(lengths, {index[batch]}));
     std::vector<Scalar> from(index.begin(), index.end());

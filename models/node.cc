@@ -1,13 +1,14 @@
 // Node: access to one node's protobuf message and to the values around it.
 #include "models/node.h"
 #include "models/graph_importer.h"
+#include "llvm/Support/JSON.h"
 
 namespace dougong::models {
 
 static std::string name_of(const onnx::NodeProto &proto) {
   if (!proto.name().empty())
-    return proto.name();
-  return proto.output_size() ? proto.output(0) : proto.op_type();
+    return llvm::json::fixUTF8(proto.name());
+  return llvm::json::fixUTF8(proto.output_size() ? proto.output(0) : proto.op_type());
 }
 
 Node::Node(GraphImporter &graph, const onnx::NodeProto &proto, Emitter &e)
@@ -23,6 +24,13 @@ Value *Node::operator[](size_t i) const {
   if (Value *value = graph->find(message->input(int(i))))
     return value;
   invalid("nothing defines its input '{}'", message->input(int(i)));
+}
+
+Value *Node::ranked(size_t i, int64_t least, int64_t most) const {
+  Value *value = (*this)[i];
+  if (value->rank() < least || value->rank() > most)
+    invalid("input {} has shape {}, which is not of rank {}{}", i, shape_text(value->shape), least, most > least ? " or more" : "");
+  return value;
 }
 
 const Tensor &Node::known(size_t i) const {
@@ -136,7 +144,7 @@ std::optional<Node> Node::sole_consumer(std::string_view op) const {
 void Node::absorb(Node &consumer) { graph->scopes.back().done.insert(consumer.message); }
 
 int64_t Node::axis(int64_t value, int64_t rank) const {
-  if (value < -rank || value >= std::max<int64_t>(rank, 1))
+  if (value < -rank || value >= rank)
     invalid("axis {} of a tensor of rank {}", value, rank);
   return value < 0 ? value + rank : value;
 }

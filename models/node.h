@@ -20,8 +20,9 @@ public:
   Emitter &e;
 
   size_t input_count() const;
-  bool has(size_t i) const;          // an optional input that is given
-  Value *operator[](size_t i) const; // error if it is not given
+  bool has(size_t i) const;                                        // an optional input that is given
+  Value *operator[](size_t i) const;                               // error if it is not given
+  Value *ranked(size_t i, int64_t least, int64_t most = 64) const; // error if its rank is not in that range
   Value *optional(size_t i) const { return has(i) ? (*this)[i] : nullptr; }
   const Tensor &known(size_t i) const; // its data at import time, or NeedsInputValues
   std::vector<Value *> inputs() const; // those given

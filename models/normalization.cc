@@ -107,8 +107,10 @@ void import_group_normalization(Node &n) {
 // y = x / (bias + alpha/size · Σ x² over `size` neighbouring channels) ^ beta
 void import_lrn(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0];
+  Value *x = n.ranked(0, 2);
   int64_t size = n.required_integer("size");
+  if (size < 1 || size > 4096)
+    n.invalid("a sum over {} channels", size);
   double alpha = n.real("alpha", 1e-4f), beta = n.real("beta", 0.75f), bias = n.real("bias", 1);
   Value *squares = e.elementwise({x}, x->type, [](Scalars s) { return s[0] * s[0]; });
   std::vector<int64_t> before(x->rank(), 0), after(x->rank(), 0), steps(x->rank(), 1);

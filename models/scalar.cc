@@ -2,6 +2,7 @@
 #include "models/scalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "models/model_error.h"
 
 namespace dougong::models {
 using namespace mlir;
@@ -186,6 +187,8 @@ Scalar convert(Scalar a, ElementType type) {
 Scalar convert_to_index(Scalar a) {
   if (a.index)
     return a;
+  if (is_float(a.type))
+    invalid("indices of type {}, integers are wanted", name(a.type));
   Type index = IndexType::get(a.builder->getContext());
   Value value = is_unsigned(a.type) ? Value(arith::IndexCastUIOp::create(*a.builder, index, a.value))
                                     : Value(arith::IndexCastOp::create(*a.builder, index, a.value));

@@ -112,10 +112,14 @@ void import_expand(Node &n) {
 
 void import_range(Node &n) {
   const Tensor &start = n.known(0), &limit = n.known(1), &step = n.known(2);
-  Tensor result(start.type, {0});
+  for (const Tensor *tensor : {&start, &limit, &step})
+    if (tensor->bytes.empty())
+      n.invalid("an input without elements, a number is wanted");
   std::vector<double> values;
-  double from = real_at(start, 0), by = real_at(step, 0);
-  int64_t count = by == 0 ? 0 : std::max<int64_t>(int64_t(std::ceil((real_at(limit, 0) - from) / by)), 0);
+  double from = real_at(start, 0), by = real_at(step, 0), steps = std::ceil((real_at(limit, 0) - from) / by);
+  if (by == 0 || !(steps < 0x1p31))
+    n.invalid("from {} to {} in steps of {}", from, real_at(limit, 0), by);
+  int64_t count = steps > 0 ? int64_t(steps) : 0;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(from + double(i) * by);
   n.set(0, n.e.known(tensor_of(start.type, {count}, values)));
@@ -126,7 +130,7 @@ void import_eye_like(Node &n) {
   if (x->rank() != 2)
     n.invalid("its input has shape {}, a matrix is wanted", shape_text(x->shape));
   int64_t diagonal = n.integer("k", 0);
-  Tensor eye(n.type_attribute("dtype", x->type), x->shape);
+  Tensor eye = zeros(n.type_attribute("dtype", x->type), x->shape);
   for (int64_t row = 0; row < x->shape[0]; ++row)
     if (row + diagonal >= 0 && row + diagonal < x->shape[1])
       set_real(eye, row * x->shape[1] + row + diagonal, 1);

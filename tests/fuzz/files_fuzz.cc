@@ -10,6 +10,7 @@
 #include "models/model_error.h"
 #include "runtime/artifact.h"
 #include "tests/fuzz/inputs.h"
+#include "tests/fuzz/message_edits.h"
 #include "tools/npy.h"
 #include <filesystem>
 #include <map>
@@ -97,9 +98,16 @@ void artifact(const std::string &bytes, Random &random) {
   expect_value_or_text(Artifact::load("model.dgx"));
 }
 
+std::string edited(const std::string &bytes, Random &random) {
+  onnx::ModelProto message;
+  message.ParseFromString(bytes);
+  edit(&message, random);
+  return message.SerializeAsString();
+}
+
 void model(const std::string &bytes, Random &random) {
   try {
-    models::Model model = models::Model::parse(mutated(bytes, random), "model.onnx", ".");
+    models::Model model = models::Model::parse(one_in(random, 3) ? mutated(bytes, random) : edited(bytes, random), "model.onnx", ".");
     std::map<std::string, models::Shape> shapes;
     for (const models::Interface &input : model.inputs)
       for (models::Shape &shape = shapes[input.name] = input.shape; int64_t &extent : shape)
