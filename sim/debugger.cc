@@ -1,3 +1,4 @@
+#include "isa/compressed.h"
 #include "sim/debugger.h"
 #include <cstring>
 
@@ -59,7 +60,7 @@ std::vector<uint64_t> Debugger::successors(const Core &core) const {
   bool compressed = (half & 3) != 3;
   uint32_t word = half;
   if (compressed)
-    word = expand_compressed(half);
+    word = compressed::expand(half);
   else
     std::memcpy(&word, shared.memory.host(at), 4);
   uint64_t next = at + (compressed ? 2 : 4);

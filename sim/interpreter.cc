@@ -1,4 +1,5 @@
 // Decodes instructions and runs them: the handlers of all scalar and engine instructions, generated from the records.
+#include "isa/compressed.h"
 #include "sim/environment.h"
 #include "sim/host_level.h"
 #include "sim/shared.h"
@@ -57,7 +58,7 @@ void decode(Core &core, Op *op) {
   uint32_t word = half;
   bool compressed = (half & 3) != 3;
   if (compressed) {
-    word = expand_compressed(half);
+    word = compressed::expand(half);
   } else {
     if (left < 4)
       core.fault(op, "an instruction runs over the end of its code");

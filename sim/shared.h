@@ -46,7 +46,4 @@ void decode(Core &core, Op *op);
 Handler undecoded(bool timing);
 std::unique_ptr<Op[]> undecoded_operations(uint64_t count, bool timing);
 
-// The 32-bit instruction that a compressed one stands for; 0 if it is none.
-uint32_t expand_compressed(uint16_t word);
-
 } // namespace dougong::sim

@@ -1,5 +1,6 @@
-// Decodes 32-bit instructions. Compressed ones are the model's own business: here two bytes of one are refused.
+// Decodes 32-bit instructions, and compressed ones of stock objects as the 32-bit instructions they stand for.
 #include "DougongMCTargetDesc.h"
+#include "isa/compressed.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDecoder.h"
 #include "llvm/MC/MCDecoderOps.h"
@@ -62,8 +63,9 @@ public:
     if (Bytes.size() < 2)
       return Fail;
     Size = 2;
-    if ((Bytes[0] & 3) != 3) // compressed
-      return Fail;
+    if ((Bytes[0] & 3) != 3)
+      return decodeInstruction(DecoderTableDougong32, Inst, compressed::expand(support::endian::read16le(Bytes.data())), Address, this,
+                               STI);
     if (Bytes.size() < 4)
       return Fail;
     Size = 4;

@@ -20,7 +20,7 @@
 # RUN: echo "addi a0, a0, 1" | dougong-mc -show-encoding | FileCheck --check-prefix=ENCODING %s
 # ENCODING: addi a0, a0, 1 # encoding: [0x13,0x05,0x15,0x00]
 # RUN: not dougong-objdump -d %build/bin/dougong-mc 2>&1 | FileCheck --check-prefix=HOST %s
-# HOST: dougong-objdump: error: {{.*}}dougong-mc: not a 64-bit RISC-V ELF file; dougong-objdump reads objects and executables of the NPU
+# HOST: dougong-objdump: error: {{.*}}dougong-mc: not a 64-bit RISC-V ELF file; dougong-objdump reads objects, archives and executables of the NPU
 # RUN: not dougong-mc %s -o %t.missing/out 2>&1 | FileCheck --check-prefix=OUT %s
 # OUT: dougong-mc: error: {{.*}}.missing/out: No such file or directory
   nop

@@ -1,35 +1,34 @@
-// Compressed instructions (RVC), each as the 32-bit instruction it stands for. The compiler never makes them; libraries and stock
-// toolchains do.
-#include "sim/shared.h"
+// Compressed instructions (RVC), each as the 32-bit instruction it stands for: what the model executes and the disassembler shows. The
+// compiler never makes them; libraries and stock toolchains do.
+#pragma once
+#include <cstdint>
 
-namespace dougong::sim {
-namespace {
+namespace compressed {
 
 constexpr uint32_t bits(uint32_t word, int high, int low) { return word >> low & ((1u << (high - low + 1)) - 1); }
 constexpr uint32_t bit(uint32_t word, int from, int to) { return (word >> from & 1) << to; }
 constexpr int32_t extend(uint32_t value, int width) { return int32_t(value << (32 - width)) >> (32 - width); }
 
-uint32_t i_type(uint32_t opcode, uint32_t funct3, uint32_t rd, uint32_t rs1, int32_t imm) {
+inline uint32_t i_type(uint32_t opcode, uint32_t funct3, uint32_t rd, uint32_t rs1, int32_t imm) {
   return uint32_t(imm) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode;
 }
-uint32_t s_type(uint32_t funct3, uint32_t rs1, uint32_t rs2, uint32_t imm) {
+inline uint32_t s_type(uint32_t funct3, uint32_t rs1, uint32_t rs2, uint32_t imm) {
   return bits(imm, 11, 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | bits(imm, 4, 0) << 7 | 0x23;
 }
-uint32_t r_type(uint32_t opcode, uint32_t funct7, uint32_t funct3, uint32_t rd, uint32_t rs1, uint32_t rs2) {
+inline uint32_t r_type(uint32_t opcode, uint32_t funct7, uint32_t funct3, uint32_t rd, uint32_t rs1, uint32_t rs2) {
   return funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode;
 }
-uint32_t b_type(uint32_t funct3, uint32_t rs1, uint32_t rs2, int32_t imm) {
+inline uint32_t b_type(uint32_t funct3, uint32_t rs1, uint32_t rs2, int32_t imm) {
   return bit(imm, 12, 31) | bits(imm, 10, 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | bits(imm, 4, 1) << 8 | bit(imm, 11, 7) | 0x63;
 }
-uint32_t j_type(uint32_t rd, int32_t imm) {
+inline uint32_t j_type(uint32_t rd, int32_t imm) {
   return bit(imm, 20, 31) | bits(imm, 10, 1) << 21 | bit(imm, 11, 20) | bits(imm, 19, 12) << 12 | rd << 7 | 0x6f;
 }
 
-constexpr uint32_t op_imm = 0x13, op_imm32 = 0x1b, op = 0x33, op32 = 0x3b, load = 0x03;
+inline constexpr uint32_t op_imm = 0x13, op_imm32 = 0x1b, op = 0x33, op32 = 0x3b, load = 0x03;
 
-} // namespace
-
-uint32_t expand_compressed(uint16_t c) {
+// 0 for what is none of RV64C without floats.
+inline uint32_t expand(uint16_t c) {
   uint32_t rd = bits(c, 11, 7), rs2 = bits(c, 6, 2), rd_short = bits(c, 4, 2) + 8, rs1_short = bits(c, 9, 7) + 8;
   int32_t imm6 = extend(bit(c, 12, 5) | bits(c, 6, 2), 6);
   uint32_t shift = bit(c, 12, 5) | bits(c, 6, 2);
@@ -116,4 +115,4 @@ uint32_t expand_compressed(uint16_t c) {
   }
 }
 
-} // namespace dougong::sim
+} // namespace compressed
