@@ -173,7 +173,8 @@ void Emitter::branches(const Stmt &s, mlir::Value condition) {
         if (part)
           yields.push_back(part);
     }
-    scf::YieldOp::create(builder, loc, yields);
+    if (!types.empty()) // else the yields are there already
+      scf::YieldOp::create(builder, loc, yields);
   }
   scope = before;
   size_t result = 0;

@@ -65,6 +65,18 @@ def matmul(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride
     tl.store(c_ptrs, accumulator, mask=(offs_cm[:, None] < M) & (offs_cn[None, :] < N))
 
 
+@dougong.jit
+def sums_and_their_number(x_ptr, out_ptr, count_ptr, N: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.sum(tl.load(x_ptr + row * N + tl.arange(0, N)), axis=0)
+    if total > 0:
+        if row == 0:
+            tl.store(count_ptr, tl.num_programs(0))
+        tl.store(out_ptr + row, total)
+    else:
+        tl.store(out_ptr + row, -total)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("n", [1, 1000, 1024, 98432])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32])
@@ -100,6 +112,16 @@ def test_matmul(device, m, n, k, dtype, activation):
         expected = np.where(expected >= 0, expected, 0.01 * expected)
     tolerance = 2e-3 if dtype == np.float16 else 2e-5
     np.testing.assert_allclose(c, expected, rtol=tolerance, atol=tolerance * np.sqrt(k))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_conditions_that_only_store(device):
+    x = np.random.default_rng(3).integers(-5, 6, (8, 64)).astype(np.float32)
+    x[0] = np.abs(x[0])
+    out, count = np.empty(8, np.float32), np.zeros(1, np.int32)
+    sums_and_their_number[(8,)](x, out, count, N=64, device=device)
+    np.testing.assert_array_equal(out, np.abs(x.sum(axis=1)))
+    assert count[0] == 8
 
 
 def test_a_mistake_names_its_line():
