@@ -14,6 +14,8 @@ class TargetMachine;
 FunctionPass *createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel);
 FunctionPass *createDougongExpandPseudos();
 FunctionPass *createDougongPostIncrement();
+FunctionPass *createDougongHardwareLoops();
+FunctionPass *createDougongLoopEnds();
 FunctionPass *createDougongRemoveExtensions();
 FunctionPass *createDougongVectorExpansion();
 AsmPrinter *createDougongAsmPrinter(TargetMachine &TM, std::unique_ptr<MCStreamer> &&Streamer);

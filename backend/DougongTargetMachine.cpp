@@ -9,6 +9,7 @@
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetLoweringObjectFileImpl.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/Transforms/Scalar.h"
 
 using namespace llvm;
 
@@ -29,7 +30,6 @@ public:
     // The post-RA scheduler of the machine scheduler's family takes the place of the old list scheduler.
     if (TM.getOptLevel() != CodeGenOptLevel::None)
       substitutePass(&PostRASchedulerID, &PostMachineSchedulerID);
-    EnableLoopTermFold = true; // the loop's end is where a pointer ends, not where a counter does
   }
 
   void addIRPasses() override {
@@ -38,8 +38,11 @@ public:
     TargetPassConfig::addIRPasses();
   }
   void addCodeGenPrepare() override {
-    if (getOptLevel() != CodeGenOptLevel::None)
+    if (getOptLevel() != CodeGenOptLevel::None) {
+      addPass(createDougongHardwareLoops());
+      addPass(createLoopTermFoldPass());        // other loops end where a pointer ends, not where a counter does
       addPass(createTypePromotionLegacyPass()); // bytes and halfwords compute in whole registers, without extensions between
+    }
     TargetPassConfig::addCodeGenPrepare();
   }
   bool addPreISel() override {
@@ -56,11 +59,16 @@ public:
     TargetPassConfig::addMachineSSAOptimization();
   }
   void addPreRegAlloc() override {
-    if (getOptLevel() != CodeGenOptLevel::None)
+    if (getOptLevel() != CodeGenOptLevel::None) {
       addPass(createDougongPostIncrement());
+    }
   }
   void addPreSched2() override { addPass(createDougongExpandPseudos()); }
-  void addPreEmitPass() override { addPass(&BranchRelaxationPassID); }
+  void addPreEmitPass() override {
+    addPass(&BranchRelaxationPassID);
+    if (getOptLevel() != CodeGenOptLevel::None)
+      addPass(createDougongLoopEnds());
+  }
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // The costs the IR optimiser asks for. Vectors live in LM only, which ordinary C data does not: loops of C are never vectorised
 // on the compiler's own initiative, while kernels arrive as vector code.
 #pragma once
+#include "DougongHardwareLoops.h"
 #include "DougongSubtarget.h"
 #include "DougongTargetMachine.h"
 #include "llvm/CodeGen/BasicTTIImpl.h"
@@ -42,6 +43,15 @@ public:
       return std::make_tuple(C.Insns, Registers, C.AddRecCost, C.NumIVMuls, C.NumBaseAdds, C.ScaleCost, C.ImmCost, C.SetupCost);
     };
     return Order(A) < Order(B);
+  }
+
+  // The end of a hardware loop compares for nothing.
+  bool canSaveCmp(Loop *L, BranchInst **Branch, ScalarEvolution *SE, LoopInfo *, DominatorTree *, AssumptionCache *,
+                  TargetLibraryInfo *) const override {
+    if (!hardwareTripCount(*L, *SE))
+      return false;
+    *Branch = cast<BranchInst>(L->getLoopLatch()->getTerminator());
+    return true;
   }
 
   // The instructions reduce, and access memory under a mask and through an index: 32 lanes of up to 32 bits, or several times that.

@@ -9,6 +9,7 @@
 //   Scalar.td      RV64IMA_Zicsr_Zfinx_Zdinx_Zba_Zbb
 //   Vector.td      vectors and masks
 //   Engine.td      the engines' commands, and scalar conversions of 16-bit floats
+//   Loop.td        the end of a hardware loop
 //   Csr.td         control and status registers
 include "llvm/Target/Target.td"
 
@@ -19,6 +20,7 @@ include "Csr.td"
 include "Scalar.td"
 include "Vector.td"
 include "Engine.td"
+include "Loop.td"
 
 defm : RemapAllTargetPseudoPointerOperands<GPR>;
 

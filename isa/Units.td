@@ -2,13 +2,14 @@
 //
 // An in-order core issues, in a cycle, at most one instruction to each of: the scalar unit (branches too), vector pipe A
 // (multiply-add, divide, transcendental), vector pipe B (min/max, convert, logic, permute, reduce), the memory unit (loads, stores, engine
-// commands). Simple vector arithmetic goes to whichever pipe is free.
+// commands). Simple vector arithmetic goes to whichever pipe is free. The fetch unit ends hardware loops (Loop.td) beside them, and takes no issue slot.
 class Unit<string name> { string Name = name; }
 def UnitScalar : Unit<"scalar">;
 def UnitA : Unit<"a">;
 def UnitB : Unit<"b">;
 def UnitAB : Unit<"ab">;
 def UnitMemory : Unit<"memory">;
+def UnitFetch : Unit<"fetch">;
 
 // What an instruction costs: its result can be used `latency` cycles after issue; the unit takes no other instruction for `occupancy` cycles.
 class Timing<Unit unit, int latency, int occupancy = 1> : SchedWrite {
@@ -18,6 +19,7 @@ class Timing<Unit unit, int latency, int occupancy = 1> : SchedWrite {
 }
 def Alu : Timing<UnitScalar, 1>;
 def Branch : Timing<UnitScalar, 1>;
+def LoopEnd : Timing<UnitFetch, 1>;
 def Csr : Timing<UnitScalar, 1>;
 def Multiply : Timing<UnitScalar, 3>;
 def Divide : Timing<UnitScalar, 20, 20>;
@@ -65,6 +67,7 @@ let SchedModel = DougongModel in {
   }
   def PortAB : ProcResGroup<[PortA, PortB]> { let BufferSize = 0; }
 
+  def : WriteRes<LoopEnd, []> { let NumMicroOps = 0; }
   def : WriteRes<VAddress, []> { let NumMicroOps = 0; }
   foreach timing = [Alu, Branch, Csr, Multiply, Divide, Float, FloatMove, FloatDivide, FloatDivide64, Load, Store, Atomic, Command, VSimple, VFloat,
                     VMulAdd, VTranscendental, VDivide, VCompare, VConvert, VPermute, VReduce, VReduceOrdered, VScalarMove, MaskLogic, VLoad,

@@ -10,6 +10,7 @@ CHAPTERS = [  # title, predicate over (record, major opcode, file)
     ("Vectors and masks", "Vector.td", "32 registers `v0`..`v31` of 1024 bits and 8 mask registers `m0`..`m7` of one bit a lane. Arithmetic rounds to nearest even, raises no "
      "flags and keeps subnormals; every NaN result is the canonical one. Memory accesses are to LM only, and want no alignment; 128 bytes aligned to 128 are fastest."),
     ("Engines", "Engine.td", "Commands to the tensor engine, the drain and the DMA queues, flags, and scalar conversions of 16-bit floats. The descriptors stand in `isa/commands.h`."),
+    ("Hardware loops", "Loop.td", "A counted loop ends in one branch, which the fetch unit executes beside the instructions that issue."),
 ]
 
 
@@ -73,7 +74,7 @@ def wrapped(code):
 def entry(name, record):
     operands = re.sub(r"\$\{?(\w+)\}?", r"\1", record["AsmString"].replace("$rm", "[, $rm]")).replace("\t", " ")
     unit = record["ExecutionUnit"]["def"].removeprefix("Unit").lower()
-    unit = {"ab": "vector pipe A or B", "a": "vector pipe A", "b": "vector pipe B"}.get(unit, f"{unit} unit")
+    unit = {"ab": "vector pipe A or B", "a": "vector pipe A", "b": "vector pipe B", "fetch": "fetch unit"}.get(unit, f"{unit} unit")
     occupancy = f", the unit busy for {record['Occupancy']}" if record["Occupancy"] > 1 else ""
     code = record["Semantics"]
     code = wrapped(code) if "md.lanes" not in code and len(code) > 100 else code

@@ -182,6 +182,14 @@ struct alignas(64) Core {
     unit_free[u] = cycle_of(at) + occupancy * cycle + cause(Stall::unit);
     return at;
   }
+  // The same of what takes no slot and no unit: the end of a hardware loop.
+  uint64_t issue_free(uint64_t from, uint64_t needed) {
+    uint64_t at = std::max(from, needed);
+    int64_t gap = int64_t(at / cycle) - (int64_t(from - 1) >> 5) - 1;
+    if (gap > 0)
+      count.stalls[(at & cause_mask) - 1] += gap;
+    return at & ~cause_mask;
+  }
   // Extra time of a scalar access to DRAM.
   uint64_t data_delay(uint64_t address, bool write, uint64_t at) {
     if (address < DG_DRAM_BASE || data_cache.hit_first(address, write))
@@ -202,6 +210,7 @@ struct alignas(64) Core {
     counter = counter > 0 ? counter - 1 : 0;
     return predicted ? at + issue_step : mispredicted(at);
   }
+  uint64_t loop_back(uint64_t at, uint64_t target) { return instruction_cache.hit_first(target, false) ? at : fetch(at, target); }
   uint64_t jump_direct(uint64_t at, uint64_t target, int rd, uint64_t next) {
     if (rd == 1)
       predictor.returns[predictor.depth++ % 16] = next;

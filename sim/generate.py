@@ -161,9 +161,13 @@ class Instruction:
 
     def handler(self):
         memory = self.unit == "memory"
+        # The end of a hardware loop takes no issue slot: what follows may issue with it.
+        loop_end = self.unit == "fetch"
+        issue = "core->issue_free" if loop_end else f"core->issue<unit_{self.unit}, {self.occupancy}>"
+        step = "" if loop_end else " + core->issue_step"
         lines = [f"template <bool timing, int length> DG_HANDLER run_{self.name}(const Op *op, Core *core, int64_t remaining, uint64_t time) {{",
                  f"  {self.name} e(op, core);", "  uint64_t at = 0;",
-                 f"  if constexpr (timing) at = core->issue<unit_{self.unit}, {self.occupancy}>(time, {self.needed()});"]
+                 f"  if constexpr (timing) at = {issue}(time, {self.needed()});"]
         if self.vector:
             lines.append("  ++core->count.vector_instructions;")
         if self.leaves:
@@ -172,7 +176,7 @@ class Instruction:
             lines.append("  core->at = op;")
         lines.append("  e.template execute<length>();")
         lines.append("  if constexpr (timing) {")
-        lines.append("    time = at + core->issue_step;")
+        lines.append(f"    time = at{step};")
         extra = ""
         if memory and not self.leaves:
             if self.vector and (self.record["mayLoad"] or self.record["mayStore"]):
@@ -197,7 +201,9 @@ class Instruction:
             lines.append("    const Op *to;")
             lines.append("    uint64_t offset = e.target - core->code_begin;")
             lines.append("    if constexpr (timing) {")
-            if self.conditional:
+            if loop_end:
+                lines.append("      time = core->loop_back(at, e.target);")
+            elif self.conditional:
                 lines.append("      time = core->branch_taken(at, core->pc_of(op), e.target);")
             elif self.uses("rs1"):
                 lines.append("      time = core->jump_indirect(at, core->pc_of(op), e.target, op->rd, op->rs1, core->pc_of(op) + length);")
@@ -209,7 +215,7 @@ class Instruction:
             lines.append("    if (core->quantum_over<timing>(remaining - 1, time)) [[unlikely]] { core->op = to, core->remaining = remaining - 1, core->time = time; return; }")
             lines.append("    [[clang::musttail]] return to->run(to, core, remaining - 1, time);")
             lines.append("  }")
-            if self.conditional:
+            if self.conditional and not loop_end:
                 lines.append("  if constexpr (timing) time = core->branch_not_taken(at, core->pc_of(op));")
         if not self.jumps or self.conditional:
             lines.append("  const Op *following = op + length / 2;")

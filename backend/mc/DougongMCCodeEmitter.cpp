@@ -77,6 +77,7 @@ private:
     case Dougong::BGE:
     case Dougong::BLTU:
     case Dougong::BGEU:
+    case Dougong::DG_LOOP:
       return Specified ? 0 : ELF::R_RISCV_BRANCH;
     case Dougong::JAL:
       return Specified ? 0 : ELF::R_RISCV_JAL;

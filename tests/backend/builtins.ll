@@ -53,7 +53,7 @@ define i64 @descriptor(ptr %tensor, ptr %result) {
 ; CHECK: await 3
 ; CHECK: dg.vld.32 [[V:v[0-9]+]], 0(a0)
 ; CHECK: dg.vadd.f32
-; CHECK: bnez {{.*}}, [[LOOP]]
+; CHECK: dg.loop {{.*}}, [[LOOP]]
 define void @poll(ptr %p, ptr %o, i64 %n) {
 entry:
   br label %loop
