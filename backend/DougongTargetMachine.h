@@ -22,6 +22,8 @@ public:
   TargetTransformInfo getTargetTransformInfo(const Function &F) const override;
   MachineFunctionInfo *createMachineFunctionInfo(BumpPtrAllocator &Allocator, const Function &F,
                                                  const TargetSubtargetInfo *STI) const override;
+  // Address space 1 is LM, of which generic addresses are a superset: the same addresses, known to be there.
+  bool isNoopAddrSpaceCast(unsigned, unsigned) const override { return true; }
   ScheduleDAGInstrs *createMachineScheduler(MachineSchedContext *C) const override;
   ScheduleDAGInstrs *createPostMachineScheduler(MachineSchedContext *C) const override;
 };

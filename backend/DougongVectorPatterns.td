@@ -54,7 +54,30 @@ def : VLoadPat<sextload_v32i16, v32i32, VLD_I16>;
 def : VStorePat<truncstore_v32i8, v32i32, VST_I8>;
 def : VStorePat<truncstore_v32i16, v32i32, VST_I16>;
 
-// ---- Splats. Not of a loaded scalar: whether it lies in LM is not known here (see the pass that forms broadcast loads). ----------
+// ---- Splats ---------------------------------------------------------------------------------------------------------
+// Of an element that is known to lie in LM, since it is loaded through address space 1, one load. (Of another, a scalar load and a splat: it may be
+// in DRAM, where vector instructions do not reach.)
+def local_load : PatFrag<(ops node:$p), (unindexedload node:$p)> { let IsLoad = 1; let IsNonExtLoad = 1; let AddressSpaces = [1]; }
+class LocalExtension<ValueType memory> : PatFrag<(ops node:$p), (unindexedload node:$p)> { let IsLoad = 1; let MemoryVT = memory; let AddressSpaces = [1]; }
+foreach memory = [i8, i16, i32] in {
+  let IsSignExtLoad = 1 in def local_sextload_#memory : LocalExtension<memory>;
+  let IsZeroExtLoad = 1 in def local_zextload_#memory : LocalExtension<memory>;
+  let IsAnyExtLoad = 1 in def local_extload_#memory : LocalExtension<memory>;
+}
+class BroadcastPat<dag element, ValueType type, Instruction inst> : Pat<(type (splat_vector element)), (inst $base, $offset)>;
+def : BroadcastPat<(f32 (local_load (AddrElement4 i64:$base, i64:$offset))), v32f32, VLDB_32>;
+foreach load = ["sextload", "zextload", "extload"] in {
+  defvar narrow = !if(!eq(load, "sextload"), "VLDB_I", "VLDB_U");
+  def : BroadcastPat<(i64 (!cast<PatFrag>("local_" # load # "_i32") (AddrElement4 i64:$base, i64:$offset))), v32i32, VLDB_32>;
+  def : BroadcastPat<(i64 (!cast<PatFrag>("local_" # load # "_i16") (AddrElement2 i64:$base, i64:$offset))), v32i32, !cast<Instruction>(narrow # 16)>;
+  def : BroadcastPat<(i64 (!cast<PatFrag>("local_" # load # "_i8") (AddrElement1 i64:$base, i64:$offset))), v32i32, !cast<Instruction>(narrow # 8)>;
+}
+foreach pair = ["f16:F16", "bf16:BF16"] in {
+  defvar scalar = !cast<ValueType>(!substr(pair, 0, !find(pair, ":")));
+  defvar broadcast = !cast<Instruction>("VLDB_" # !substr(pair, !add(!find(pair, ":"), 1)));
+  def : BroadcastPat<(f32 (fpextend (scalar (local_load (AddrElement2 i64:$base, i64:$offset))))), v32f32, broadcast>;
+  def : BroadcastPat<(scalar (local_load (AddrElement2 i64:$base, i64:$offset))), !cast<ValueType>("v32" # scalar), broadcast>;
+}
 def : Pat<(v32i32 (splat_vector i64:$a)), (VSPLAT_32 $a)>;
 def : Pat<(v32f16 (splat_vector f16:$a)), (VSPLAT_32 (FCVT_S_H $a))>;
 def : Pat<(v32bf16 (splat_vector bf16:$a)), (VSPLAT_32 (FCVT_S_BF16 $a))>;
