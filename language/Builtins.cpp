@@ -32,7 +32,8 @@ const std::vector<Emitter::BuiltinEntry> &Emitter::builtins() {
       {"fma", "x y z", &Emitter::fmaBuiltin},
       {"cast to", "input dtype fp_downcast_rounding=None bitcast=False", &Emitter::castBuiltin},
       {"broadcast_to reshape view", "input *shape", &Emitter::shapeBuiltin},
-      {"expand_dims", "input axis", &Emitter::shapeBuiltin},
+      {"expand_dims unsqueeze squeeze", "input axis", &Emitter::shapeBuiltin},
+      {"broadcast", "input other", &Emitter::broadcastBuiltin},
       {"ravel", "input", &Emitter::shapeBuiltin},
       {"trans permute", "input *order", &Emitter::transposeBuiltin},
       {"sum max min xor_sum reduce_or argmax argmin",
@@ -408,9 +409,18 @@ Term Emitter::shapeBuiltin(const std::string &name, Arguments &a) {
   bool pointer = a[0].kind == Term::Pointing;
   Tile tile = pointer ? a[0].pointer.offset : toTile(a[0]);
   Tile out;
-  if (name == "expand_dims") {
-    int64_t axis = constantInt(a[1], "the axis of expand_dims");
-    out = expandDims(tile, size_t(axis < 0 ? axis + int64_t(tile.shape.size()) + 1 : axis));
+  if (name == "expand_dims" || name == "unsqueeze") {
+    int64_t axis = constantInt(a[1], "the axis of expand_dims"), rank = int64_t(tile.shape.size());
+    if (axis < -rank - 1 || axis > rank)
+      fail(fmt::format("{}: axis {} is outside the {} places of a new axis", name, axis, rank + 1));
+    out = expandDims(tile, size_t(axis < 0 ? axis + rank + 1 : axis));
+  } else if (name == "squeeze") {
+    int64_t axis = constantAxis(a[1], tile, name);
+    if (tile.shape[size_t(axis)] != 1)
+      fail(fmt::format("squeeze takes away an axis of one element; axis {} has {}", axis, tile.shape[size_t(axis)]));
+    Shape shape = tile.shape;
+    shape.erase(shape.begin() + axis);
+    out = reshape(tile, shape);
   } else if (name == "broadcast_to") {
     out = broadcast(tile, constantShape(a[1], "an extent of a shape"));
   } else {
@@ -423,6 +433,13 @@ Term Emitter::shapeBuiltin(const std::string &name, Arguments &a) {
     return Term::of(out);
   a[0].pointer.offset = out;
   return a[0];
+}
+
+// Both, each of its own type, in the shape they have together.
+Term Emitter::broadcastBuiltin(const std::string &, Arguments &a) {
+  Tile x = toTile(a[0]), y = toTile(a[1]);
+  Shape shape = commonShape(x.shape, y.shape);
+  return Term::tuple({Term::of(broadcast(x, shape)), Term::of(broadcast(y, shape))});
 }
 
 Term Emitter::transposeBuiltin(const std::string &, Arguments &a) {

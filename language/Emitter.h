@@ -147,7 +147,7 @@ private:
   Term whereBuiltin(const std::string &, Arguments &), clampBuiltin(const std::string &, Arguments &),
       fmaBuiltin(const std::string &, Arguments &), umulhiBuiltin(const std::string &, Arguments &);
   Term castBuiltin(const std::string &, Arguments &), shapeBuiltin(const std::string &, Arguments &),
-      transposeBuiltin(const std::string &, Arguments &);
+      transposeBuiltin(const std::string &, Arguments &), broadcastBuiltin(const std::string &, Arguments &);
   Term reduceBuiltin(const std::string &, Arguments &), dotBuiltin(const std::string &, Arguments &);
   Term hintBuiltin(const std::string &, Arguments &), checkBuiltin(const std::string &, Arguments &),
       pythonBuiltin(const std::string &, Arguments &);

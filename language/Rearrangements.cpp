@@ -46,12 +46,8 @@ Term Emitter::splitBuiltin(const std::string &name, Arguments &a) {
   int64_t last = int64_t(tile.shape.size()) - 1;
   Shape shape(tile.shape.begin(), tile.shape.end() - 1);
   std::vector<Term> halves;
-  for (int64_t k : {0, 1}) {
-    Tile half = slice(tile, last, k, 1);
-    if (shape.empty())
-      half = {tile.type, {}, tensor::ExtractOp::create(builder, loc, half.value, ValueRange{index(0)}), {}, {}};
-    halves.push_back(Term::of(reshape(half, shape)));
-  }
+  for (int64_t k : {0, 1})
+    halves.push_back(Term::of(reshape(slice(tile, last, k, 1), shape)));
   return Term::tuple(std::move(halves));
 }
 

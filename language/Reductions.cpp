@@ -49,6 +49,10 @@ Tile Emitter::reshape(const Tile &tile, const Shape &shape) {
   int64_t size = ShapedType::getNumElements(tile.shape);
   if (tile.shape.empty())
     return {tile.type, shape, filled(element, shape, value), {}, {}};
+  if (shape.empty()) {
+    SmallVector<mlir::Value> first(tile.shape.size(), index(0));
+    return {tile.type, shape, tensor::ExtractOp::create(builder, loc, value, first), {}, {}};
+  }
   auto flat = RankedTensorType::get({size}, element), to = RankedTensorType::get(shape, element);
   if (auto groups = getReassociationIndicesForReshape(cast<RankedTensorType>(value.getType()), to)) {
     if (tile.shape.size() > shape.size())

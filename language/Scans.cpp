@@ -144,14 +144,8 @@ Term Emitter::reduceByBuiltin(const std::string &name, Arguments &a) {
     kept.erase(kept.begin() + along);
   else if (!keepDims)
     kept.clear();
-  for (Tile &tile : tiles) {
-    if (!kept.empty()) {
-      tile = reshape(tile, kept);
-      continue;
-    }
-    SmallVector<mlir::Value> first(tile.shape.size(), index(0));
-    tile = {tile.type, {}, tensor::ExtractOp::create(builder, loc, tensor(tile), first), {}, {}};
-  }
+  for (Tile &tile : tiles)
+    tile = reshape(tile, kept);
   return termOf(tiles);
 }
 

@@ -16,6 +16,11 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     return tl.fdiv(e, tl.sum(e, axis, keep_dims=True))
 
 
+@dougong.jit
+def to_tensor(x):
+    return tl.cast(x, x.dtype)
+
+
 # --- scans
 
 @dougong.jit

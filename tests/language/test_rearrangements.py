@@ -21,6 +21,16 @@ def join_and_split(x_ptr, y_ptr, joined_ptr, woven_ptr, behind_ptr, odd_ptr, N: 
 
 
 @dougong.jit
+def reshaped(x_ptr, out_ptr, one_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    row = tl.unsqueeze(tl.load(x_ptr + at), 0)
+    both, column = tl.broadcast(row, tl.expand_dims(tl.to_tensor(at), -1))
+    tl.store(out_ptr + at[:, None] * N + at[None, :], both * column)
+    low, high = tl.split(tl.reshape(tl.sum(tl.squeeze(row, 0)) + tl.arange(0, 2), (2,)))
+    tl.store(one_ptr, low * 10 + high)
+
+
+@dougong.jit
 def rotate_pairs(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
     left, right = tl.split(tl.reshape(tl.load(x_ptr + at), (M, N // 2, 2)))
@@ -61,6 +71,14 @@ def test_join_split_interleave_cat(device, dtype):
     np.testing.assert_array_equal(woven, np.stack([y, x], axis=-1).ravel())
     np.testing.assert_array_equal(behind, np.concatenate([x, y]))
     np.testing.assert_array_equal(odd, 2 * y - 2 * x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_axes_come_and_go(device):
+    x, out, one = np.arange(16).astype(np.float32), np.empty((16, 16), np.float32), np.empty(1, np.float32)
+    reshaped[(1,)](x, out, one, N=16, device=device)
+    np.testing.assert_array_equal(out, np.outer(np.arange(16), x))
+    assert one[0] == 120 * 10 + 121
 
 
 @pytest.mark.parametrize("device", DEVICES)
