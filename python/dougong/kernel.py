@@ -11,7 +11,6 @@ hold the results afterwards; integers, floats and constants as Triton passes the
 """
 import inspect
 import os
-import pathlib
 import textwrap
 
 import numpy as np
@@ -46,7 +45,10 @@ class Kernel:
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.parameters = list(inspect.signature(function).parameters.values())
         self.file = inspect.getsourcefile(function)
-        self.text = pathlib.Path(self.file).read_text()
+        try:
+            self.text = "".join(inspect.findsource(function)[0])
+        except OSError:
+            raise OSError(f"the source text of kernel '{self.__name__}' cannot be read; put the kernel into a file (or a notebook's cell)") from None
         if "<locals>" in function.__qualname__:  # not at the file's top level: it stands there for the compiler
             self.text += "\n" + textwrap.dedent(inspect.getsource(function))
         self._built = {}

@@ -24,6 +24,8 @@ def test_block(language, text, tmp_path):
         (tmp_path / "block.cc").write_text(text)
         text = (f"/usr/lib/llvm-22/bin/clang++ -std=c++20 -Wall -Werror -Wno-missing-field-initializers -I{SOURCE}/api/include block.cc -L{BUILD}/lib -ldougong "
                 f"-Wl,-rpath,{BUILD}/lib -o block && ./block")
-    command = ["python", "-c", text] if language == "python" else ["bash", "-euo", "pipefail", "-c", text]
+    if language == "python":
+        (tmp_path / "block.py").write_text(text)  # a kernel's text is read from its file
+    command = ["python", "block.py"] if language == "python" else ["bash", "-euo", "pipefail", "-c", text]
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stdout + result.stderr
