@@ -116,6 +116,10 @@ void GraphImporter::import_node(const onnx::NodeProto &proto) {
   bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
   if (standard && node.op == "If")
     return import_if(node);
+  if (standard && node.op == "Loop")
+    return import_loop(node);
+  if (standard && node.op == "Scan")
+    return import_scan(node);
   if (ImportOp import = standard ? find_importer(node.op) : nullptr) {
     try {
       return import(node);
@@ -130,31 +134,6 @@ void GraphImporter::import_node(const onnx::NodeProto &proto) {
     return;
   throw ModelError(Status::Unsupported,
                    fmt::format("op {}{}{} ('{}') is not supported", proto.domain(), proto.domain().empty() ? "" : ".", node.op, node.name));
-}
-
-void GraphImporter::import_if(Node &node) {
-  bool condition = integer_at(node.known(0), 0) != 0;
-  const onnx::GraphProto *branch = nullptr;
-  for (const auto &attribute : node.proto().attribute())
-    if (attribute.name() == (condition ? "then_branch" : "else_branch"))
-      branch = &attribute.g();
-  if (!branch)
-    node.invalid("it has no {}", condition ? "then_branch" : "else_branch");
-  Scope scope;
-  scope.sees_outer = true;
-  scope.opsets = scopes.back().opsets;
-  scopes.push_back(std::move(scope));
-  import_initializers(*branch);
-  import_nodes(branch->node(), &branch->output());
-  std::vector<Value *> results;
-  for (const auto &output : branch->output())
-    results.push_back(find(output.name()));
-  scopes.pop_back();
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!results[i])
-      node.invalid("nothing defines output {} of its branch", i);
-    define(node.proto().output(int(i)), results[i]);
-  }
 }
 
 } // namespace dougong::models

@@ -1,4 +1,5 @@
-// Walks an ONNX graph in order of its data flow and imports node by node. Subgraphs of `If` and function bodies are imported in place.
+// Walks an ONNX graph in order of its data flow and imports node by node. Subgraphs (control_flow.cc) and function bodies are imported in
+// place.
 #pragma once
 #include "models/node.h"
 #include "models/onnx_proto.h"
@@ -17,6 +18,10 @@ public:
   void import_node(const onnx::NodeProto &node);
   bool import_as_function(Node &node); // false if ONNX defines no function for it
   void import_if(Node &node);
+  void import_loop(Node &node);
+  void import_scan(Node &node);
+  std::vector<Value *> import_body(Node &node, const onnx::GraphProto &body, const std::vector<Value *> &arguments);
+  Value *stacked(const std::vector<Value *> &values, int64_t axis);
 
   Value *find(const std::string &name) const; // null if it is not defined
   void define(const std::string &name, Value *value) { scopes.back().values[name] = value; }

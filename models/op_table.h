@@ -25,6 +25,9 @@ OpFamily move_ops();
 OpFamily gather_ops();
 OpFamily resize_ops();
 OpFamily quantization_ops();
+OpFamily recurrent_ops();
+OpFamily sorting_ops();
+OpFamily grid_sample_ops();
 
 ImportOp find_importer(std::string_view op); // null if there is none
 std::vector<std::string_view> supported_ops();

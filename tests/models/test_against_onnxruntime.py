@@ -62,6 +62,20 @@ CASES = {
     "power of two": lambda: case("Pow", {"x": f32(3, 4)}, weights={"e": np.array(2, np.float32)}),
     "erf": lambda: case("Erf", {"x": f32(3, 50)}),
     "lrn": lambda: case("LRN", {"x": f32(1, 7, 3, 3)}, size=5, alpha=0.5, bias=2.0),
+    "lstm, both ways, lengths, peepholes": lambda: case("LSTM", {"x": f32(6, 3, 5)}, 3, weights={
+        "w": f32(2, 16, 5), "r": f32(2, 16, 4), "b": f32(2, 32), "l": np.array([6, 2, 4], np.int32), "h": f32(2, 3, 4), "c": f32(2, 3, 4), "p": f32(2, 12)},
+        hidden_size=4, direction="bidirectional", opset=14),
+    "lstm, backwards, clipped": lambda: case("LSTM", {"x": f32(5, 2, 3)}, 3, weights={"w": f32(1, 16, 3), "r": f32(1, 16, 4)}, hidden_size=4, direction="reverse", clip=0.5,
+                                              activations=["HardSigmoid", "Tanh", "Softsign"], activation_alpha=[0.3], activation_beta=[0.4], opset=14),
+    "gru, reset late, both ways": lambda: case("GRU", {"x": f32(5, 2, 3)}, 2, weights={"w": f32(2, 12, 3), "r": f32(2, 12, 4), "b": f32(2, 24)}, hidden_size=4, linear_before_reset=1,
+                                               direction="bidirectional", opset=14),
+    "gru, reset early, lengths": lambda: case("GRU", {"x": f32(5, 2, 3)}, 2, weights={"w": f32(1, 12, 3), "r": f32(1, 12, 4), "b": f32(1, 24), "l": np.array([3, 5], np.int32),
+                                                                                      "h": f32(1, 2, 4)}, hidden_size=4, opset=14),
+    "rnn": lambda: case("RNN", {"x": f32(4, 2, 3)}, 2, weights={"w": f32(1, 4, 3), "r": f32(1, 4, 4), "b": f32(1, 8)}, hidden_size=4, activations=["Relu"], opset=14),
+    "top k, with ties": lambda: case("TopK", {"x": np.round(f32(3, 40, 2))}, 2, weights={"k": i64(7)}, axis=1),
+    "top k, smallest": lambda: case("TopK", {"x": f32(5, 33)}, 2, weights={"k": i64(33)}, largest=0),
+    "grid sample, cubic, reflected": lambda: case("GridSample", {"x": f32(2, 3, 6, 5), "g": 1.7 * f32(2, 4, 7, 2)}, mode="bicubic", padding_mode="reflection", opset=16),
+    "grid sample, border, corners": lambda: case("GridSample", {"x": f32(2, 3, 6, 5), "g": 1.7 * f32(2, 4, 7, 2)}, mode="bilinear", padding_mode="border", align_corners=1, opset=16),
     "mean over channels": lambda: case("ReduceMean", {"x": f32(2, 3, 4, 5)}, axes=[1], keepdims=1),
 }
 
@@ -85,3 +99,28 @@ def test_op(name, tmp_path):
     got = dougong.load(path, device="cpu", cache=False).run(inputs)
     for port, reference in zip(proto.graph.output, expected):
         np.testing.assert_allclose(got[port.name], reference, rtol=2e-5, atol=2e-5 * max(1, np.abs(reference).max()))
+
+
+def test_loop_whose_trips_are_known(tmp_path):
+    """c ← tanh(c · w + i), five times, each c put out."""
+    value = onnx.helper.make_tensor_value_info
+    body = onnx.helper.make_graph(
+        [node("MatMul", "c w", "p"), node("Cast", "i", "f", to=onnx.TensorProto.FLOAT), node("Add", "p f", "s"), node("Tanh", "s", "next"), node("Identity", "next", "seen"),
+         node("Identity", "go", "on")],
+        "body", [value("i", onnx.TensorProto.INT64, []), value("go", onnx.TensorProto.BOOL, []), value("c", onnx.TensorProto.FLOAT, [2, 3])],
+        [value("on", onnx.TensorProto.BOOL, []), value("next", onnx.TensorProto.FLOAT, [2, 3]), value("seen", onnx.TensorProto.FLOAT, [2, 3])])
+    proto = model([node("Loop", "n t x", "y all", body=body)], {"x": [2, 3]}, {"y": [2, 3], "all": [5, 2, 3]}, {"n": np.array(5), "t": np.array(True), "w": f32(3, 3)})
+    onnx.save(proto, tmp_path / "m.onnx")
+    inputs = {"x": f32(2, 3)}
+    got = dougong.load(tmp_path / "m.onnx", device="cpu", cache=False).run(inputs)
+    for name, expected in zip(("y", "all"), onnxruntime.InferenceSession(str(tmp_path / "m.onnx")).run(None, inputs)):
+        np.testing.assert_allclose(got[name], expected, rtol=2e-5, atol=2e-5)
+
+
+def test_places_of_what_is_not_zero_are_found_at_import(tmp_path):
+    """As exporters write a mask's places: they depend on a constant, and are one themselves."""
+    mask = np.array([[0, 1, 1], [1, 0, 0]], np.int64)
+    proto = model([node("NonZero", "m", "at"), node("Transpose", "at", "t", perm=[1, 0]), node("GatherND", "x t", "y")], {"x": [2, 3]}, {"y": [3]}, {"m": mask})
+    onnx.save(proto, tmp_path / "m.onnx")
+    x = f32(2, 3)
+    np.testing.assert_array_equal(dougong.load(tmp_path / "m.onnx", device="cpu", cache=False).run({"x": x})["y"], x[mask != 0])

@@ -195,6 +195,12 @@ BROKEN = {
     "resize to nothing": (node("Resize", "x r s", "y"), {"x": [1, 1, 2, 2]}, {"r": np.array([], np.float32), "s": np.array([1, 1, 0.1, 1], np.float32)}, "dimension 2 of 2 becomes 0"),
     "eye": (node("EyeLike", "x", "y"), {"x": [2, 2, 2]}, {}, "a matrix is wanted"),
     "missing": (node("Where", "x", "y"), {"x": [2, 2]}, {}, "input 1 is missing"),
+    "k": (node("TopK", "x w", "y z"), {"x": [2, 3]}, {"w": np.array([4])}, "k is 4, the axis has 3 elements"),
+    "recurrent weights": (node("LSTM", "x w r", "y", hidden_size=4), {"x": [2, 1, 3]}, {"w": np.ones((1, 16, 3), np.float32), "r": np.ones((1, 12, 4), np.float32)},
+                          "a matrix of weights has shape 1x12x4, wanted is 1x16x4"),
+    "recurrent steps": (node("RNN", "x w r", "y", hidden_size=4), {"x": [2000, 1, 3]}, {"w": np.ones((1, 4, 3), np.float32), "r": np.ones((1, 4, 4), np.float32)}, "2000 steps; up to 1024 are unrolled"),
+    "activation": (node("RNN", "x w r", "y", hidden_size=4, activations=["Gelu"]), {"x": [2, 1, 3]}, {"w": np.ones((1, 4, 3), np.float32), "r": np.ones((1, 4, 4), np.float32)}, "activation Gelu"),
+    "grid": (node("GridSample", "x w", "y"), {"x": [2, 3, 4, 4]}, {"w": np.ones((1, 4, 4, 2), np.float32)}, "a grid of shape 1x4x4x2 for an input of shape 2x3x4x4"),
     "training": (node("BatchNormalization", "x w w w w", "y", training_mode=1), {"x": [1, 2, 2, 2]}, {"w": np.ones(2, np.float32)}, "training_mode is not supported"),
     "concat": (node("Concat", "x w", "y", axis=0), {"x": [2, 3]}, {"w": np.ones((2, 4), np.float32)}, "shapes 2x3 and 2x4 do not join along axis 0"),
 }
