@@ -2,9 +2,9 @@
 //
 // Functions.cpp: the kernel's parameters, calls of device functions.  Statements.cpp, Loops.cpp, Carried.h: control flow.
 // Expressions.cpp: names, operators, attributes.  Arithmetic.cpp: types, promotion, elementwise operations, affine tiles.
-// Memory.cpp: pointers, loads, stores, atomics.  Builtins.cpp: the table of the language's functions.  library.py: those that are written
-// in the language.  Reductions.cpp: dot, reductions, shape operations.  Scans.cpp: reductions and scans by the user's functions.
-// Rearrangements.cpp: what moves elements within tiles.
+// Memory.cpp: pointers, loads, stores, atomics.  Builtins.cpp: the table of the language's functions.  Math.cpp: elementwise ones.
+// library.py: those that are written in the language.  Reductions.cpp: dot, reductions, shape operations.  Scans.cpp: reductions and scans
+// by the user's functions. Rearrangements.cpp: what moves elements within tiles.
 #pragma once
 #include "compiler/dialect/Dg.h"
 #include "language/Kernel.h"

@@ -139,6 +139,21 @@ void Emitter::store(const Pointer &pointer, const Term &value, const Term &mask)
                         maskTensor);
 }
 
+Term Emitter::memoryBuiltin(const std::string &name, Arguments &a) {
+  if (a[0].kind == Term::Block) {
+    if (name == "load")
+      return loadBlock(a[0].block, a[3], a[4].text == "nan");
+    storeBlock(a[0].block, a[1], a[3]);
+    return {};
+  }
+  if (a[0].kind != Term::Pointing)
+    fail(fmt::format("tl.{} takes a pointer, not {}", name, a[0].describe()));
+  if (name == "load")
+    return load(a[0].pointer, a[1], a[2]);
+  store(a[0].pointer, a[1], a[2]);
+  return {};
+}
+
 // --- atomics
 
 static arith::AtomicRMWKind atomicKind(llvm::StringRef name, DType type) {
@@ -225,4 +240,43 @@ Term Emitter::loadBlock(const BlockPointer &p, const Term &checked, bool padNan)
 void Emitter::storeBlock(const BlockPointer &p, const Term &value, const Term &checked) {
   Tile tile = broadcast(cast(toTile(value, p.base.pointee), p.base.pointee), p.block);
   storeWindow(windowOf(p, checked), tile);
+}
+
+Term Emitter::blockBuiltin(const std::string &name, Arguments &a) {
+  auto indices = [&](const Term &v) {
+    SmallVector<mlir::Value, 3> out;
+    for (const Term &item : v.kind == Term::Tuple ? v.items : std::vector<Term>{v})
+      out.push_back(asIndex(item));
+    return out;
+  };
+  if (name.starts_with("make_")) {
+    bool descriptor = name == "make_tensor_descriptor";
+    if (a[0].kind != Term::Pointing || !a[0].pointer.offset.shape.empty())
+      fail(fmt::format("{} takes a scalar pointer as its base", name));
+    BlockPointer p{a[0].pointer, indices(a[1]), indices(a[2]), {}, constantShape(a[descriptor ? 3 : 4], "an extent of the block"),
+                   descriptor};
+    if (descriptor)
+      p.offsets.assign(p.block.size(), index(0));
+    else
+      p.offsets = indices(a[3]);
+    if (p.extents.size() != p.block.size() || p.strides.size() != p.block.size() || p.offsets.size() != p.block.size())
+      fail("shape, strides, offsets and block_shape need the same number of items");
+    return Term::of(p);
+  }
+  if (a[0].kind != Term::Block)
+    fail(fmt::format("{} takes a block pointer or a descriptor, not {}", name, a[0].describe()));
+  BlockPointer p = a[0].block;
+  SmallVector<mlir::Value, 3> offsets = indices(a[1]);
+  if (offsets.size() != p.offsets.size())
+    fail(fmt::format("{} offsets for a block of rank {}", offsets.size(), p.offsets.size()));
+  if (name == "advance") {
+    for (size_t d = 0; d < offsets.size(); ++d)
+      p.offsets[d] = add(p.offsets[d], offsets[d]);
+    return Term::of(p);
+  }
+  p.offsets = offsets;
+  if (name == "load_tensor_descriptor")
+    return loadBlock(p, Term{}, false);
+  storeBlock(p, a.at(2), Term{});
+  return {};
 }

@@ -199,3 +199,101 @@ Tile Emitter::dot(const Tile &a, const Tile &b, const Term &accumulator, DType o
     result = linalg::BatchMatmulOp::create(builder, loc, ValueRange{tensor(a), tensor(b)}, ValueRange{init}).getResult(0);
   return cast(Tile{inner, shape, result, {}, {}}, outType);
 }
+
+// --- the functions of the table
+
+Term Emitter::shapeBuiltin(const std::string &name, Arguments &a) {
+  bool pointer = a[0].kind == Term::Pointing;
+  Tile tile = pointer ? a[0].pointer.offset : toTile(a[0]);
+  Tile out;
+  if (name == "expand_dims" || name == "unsqueeze") {
+    int64_t axis = constantInt(a[1], "the axis of expand_dims"), rank = int64_t(tile.shape.size());
+    if (axis < -rank - 1 || axis > rank)
+      fail(fmt::format("{}: axis {} is outside the {} places of a new axis", name, axis, rank + 1));
+    out = expandDims(tile, size_t(axis < 0 ? axis + rank + 1 : axis));
+  } else if (name == "squeeze") {
+    int64_t axis = constantAxis(a[1], tile, name);
+    if (tile.shape[size_t(axis)] != 1)
+      fail(fmt::format("squeeze takes away an axis of one element; axis {} has {}", axis, tile.shape[size_t(axis)]));
+    Shape shape = tile.shape;
+    shape.erase(shape.begin() + axis);
+    out = reshape(tile, shape);
+  } else if (name == "broadcast_to") {
+    out = broadcast(tile, constantShape(a[1], "an extent of a shape"));
+  } else {
+    Shape shape = name == "ravel" ? Shape{ShapedType::getNumElements(tile.shape)} : constantShape(a[1], "an extent of a shape");
+    if (ShapedType::getNumElements(shape) != ShapedType::getNumElements(tile.shape))
+      fail(fmt::format("a tile of shape {} cannot become {}", fmt::join(tile.shape, "x"), fmt::join(shape, "x")));
+    out = reshape(tile, shape);
+  }
+  if (!pointer)
+    return Term::of(out);
+  a[0].pointer.offset = out;
+  return a[0];
+}
+
+// Both, each of its own type, in the shape they have together.
+Term Emitter::broadcastBuiltin(const std::string &, Arguments &a) {
+  Tile x = toTile(a[0]), y = toTile(a[1]);
+  Shape shape = commonShape(x.shape, y.shape);
+  return Term::tuple({Term::of(broadcast(x, shape)), Term::of(broadcast(y, shape))});
+}
+
+Term Emitter::transposeBuiltin(const std::string &, Arguments &a) {
+  Tile tile = toTile(a[0]);
+  SmallVector<int64_t> order;
+  if (a[1].kind == Term::Tuple && !a[1].items.empty()) {
+    for (const Term &axis : a[1].items)
+      order.push_back(constantInt(axis, "an axis of the order"));
+  } else {
+    for (size_t d = 0; d < tile.shape.size(); ++d)
+      order.push_back(int64_t(d));
+    if (order.size() >= 2)
+      std::swap(order[order.size() - 1], order[order.size() - 2]);
+  }
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  for (size_t d = 0; d < sorted.size(); ++d)
+    if (sorted.size() != tile.shape.size() || sorted[d] != int64_t(d))
+      fail(fmt::format("({}) is no order of the {} axes", fmt::join(order, ", "), tile.shape.size()));
+  return Term::of(permute(tile, order));
+}
+
+Term Emitter::reduceBuiltin(const std::string &name, Arguments &a) {
+  Tile tile = toTile(a[0]);
+  if (tile.shape.empty())
+    fail(fmt::format("{} reduces a tile, not a scalar", name));
+  std::optional<int64_t> axis;
+  if (a[1].kind != Term::None) {
+    axis = constantInt(a[1], "the axis of a reduction");
+    int64_t rank = int64_t(tile.shape.size());
+    if (*axis < -rank || *axis >= rank)
+      fail(fmt::format("axis {} is outside a tile of rank {}", *axis, rank));
+    if (*axis < 0)
+      *axis += rank;
+  }
+  bool keep = known(a[4]).value_or(false);
+  if (name.starts_with("arg") || known(a[2]).value_or(false)) {
+    if (!axis)
+      fail(fmt::format("{} needs an axis", name));
+    Term both = argReduce(name.starts_with("arg") ? name.substr(3) : name, tile, *axis, keep);
+    return name.starts_with("arg") ? both.items[1] : both;
+  }
+  if (a[5].kind != Term::None)
+    tile = cast(tile, dtypeOf(a[5], "the dtype of the sum"));
+  return Term::of(reduce(name, tile, axis, keep));
+}
+
+Term Emitter::dotBuiltin(const std::string &, Arguments &a) {
+  Tile x = toTile(a[0]), y = toTile(a[1]);
+  if (!(x.type == y.type) && !(x.type.isInt() && y.type.isInt()))
+    fail(fmt::format("tl.dot takes two tiles of one type, not {} and {}", x.type.name(), y.type.name()));
+  if (x.shape.size() != y.shape.size() || (x.shape.size() != 2 && x.shape.size() != 3))
+    fail(fmt::format("tl.dot takes two matrices (or batches of them), not {} and {}", a[0].describe(), a[1].describe()));
+  if (x.shape.back() != y.shape[y.shape.size() - 2])
+    fail(fmt::format("tl.dot: {} columns against {} rows", x.shape.back(), y.shape[y.shape.size() - 2]));
+  DType out = x.type.isInt() ? DType{DType::Int, 32} : DType{DType::Float, 32};
+  if (a[6].kind != Term::None)
+    out = dtypeOf(a[6], "out_dtype");
+  return Term::of(dot(x, y, a[2], out));
+}
