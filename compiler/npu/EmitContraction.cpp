@@ -32,7 +32,7 @@ void KernelEmitter::zeroAccumulators(const Tile &tile) {
   afterCommand(DG_TENSOR, builder.CreateCall(tensorCommand, {command.memory}), {}, {tile.buffer});
 }
 
-LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op, const Contraction &) {
+LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
   using Command = dg_tensor_command;
   std::optional<Tile> operands[2];
   for (int side = 0; side < 2; ++side)

@@ -94,8 +94,8 @@ LogicalResult KernelEmitter::emitOperation(Operation *op) {
     return scalars[op->getResult(0)] = llvm::Constant::getNullValue(type), success();
   }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (std::optional<Contraction> contraction = matchContraction(linalgOp))
-      return emitContraction(linalgOp, *contraction);
+    if (matchContraction(linalgOp))
+      return emitContraction(linalgOp);
     if (std::optional<Epilogue> epilogue = matchEpilogue(linalgOp, [&](Value v) { return isHeldInAccumulators(v); }))
       return emitDrain(linalgOp, *epilogue);
     if (isCopy(linalgOp))

@@ -134,7 +134,7 @@ private:
 
   // EmitContraction.cpp: the tensor engine and the drain.
   void zeroAccumulators(const Tile &tile);
-  mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op, const Contraction &dense);
+  mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op);
   mlir::LogicalResult emitDrain(mlir::linalg::LinalgOp op, const Epilogue &epilogue);
   void drainPlainly(mlir::Value value, mlir::Operation *definition);
   void drain(const Tile &accumulators, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias,
