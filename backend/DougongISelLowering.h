@@ -1,6 +1,15 @@
 // What the selection DAG must know: legal types and operations, the calling convention, and the lowering of what the
-// instructions do not do as they are. Scalars in DougongISelLowering.cpp, calls and the engines' builtins in
-// DougongCalls.cpp, vectors and masks in DougongVectorLowering.cpp.
+// instructions do not do as they are.
+//
+//   DougongISelLowering.cpp    scalars: what is legal, who lowers the rest; addresses
+//   DougongWordLowering.cpp    operations on 32 bits, products by constants
+//   DougongFloatLowering.cpp   floats
+//   DougongSelects.cpp, DougongAtomics.cpp, DougongInlineAssembly.cpp
+//   DougongCalls.cpp           calls, and the engines' builtins
+//   DougongVectorLowering.cpp  vectors: what is legal, who lowers the rest; float lanes
+//   DougongVectorLanes.cpp     vectors out of scalars, shuffles
+//   DougongVectorMemory.cpp    masked and indexed accesses
+//   DougongMaskLowering.cpp    masks
 #pragma once
 #include "llvm/CodeGen/SelectionDAG.h"
 #include "llvm/CodeGen/TargetLowering.h"

@@ -51,7 +51,9 @@ static unsigned postIncrement(unsigned Opcode) {
   case Dougong::VLD_##E:                                                                                                                   \
     return Dougong::VLDP_##E;
     FORMS(32)
-    FORMS(F16) FORMS(BF16) FORMS(I16) FORMS(U16) FORMS(I8) FORMS(U8)
+    FORMS(F16)
+    FORMS(BF16)
+    FORMS(I16) FORMS(U16) FORMS(I8) FORMS(U8)
 #undef FORMS
 #define FORMS(E)                                                                                                                           \
   case Dougong::VST_##E:                                                                                                                   \

@@ -45,7 +45,7 @@ private:
   mlir::Operation *combiner(unsigned result);
   bool isCombined() const { return vectorLoop >= 0 && nest.loops[vectorLoop].reduction; }
   llvm::Value *dimension(unsigned dim, const Indices &at);
-  llvm::Value *pointer(int operand, const Indices &at);
+  llvm::Value *pointer(int operand, const Indices &at, unsigned space = 0); // space 1: see DougongTargetMachine.h
   llvm::Value *load(int operand, const Indices &at, int lanes);
   void store(int result, llvm::Value *value, const Indices &at, int lanes, llvm::Value *mask);
   using Values = llvm::SmallVector<llvm::Value *>;

@@ -15,7 +15,7 @@ llvm::Value *VectorCode::dimension(unsigned dim, const Indices &at) {
   return sum;
 }
 
-llvm::Value *VectorCode::pointer(int operand, const Indices &at) {
+llvm::Value *VectorCode::pointer(int operand, const Indices &at, unsigned space) {
   bool isResult = operand >= int(operands.size());
   const Nest::Operand &walk = isResult ? resultNest[operand - operands.size()] : nest.operands[operand];
   llvm::Value *offset = e.i64(walk.offset);
@@ -46,7 +46,8 @@ llvm::Value *VectorCode::pointer(int operand, const Indices &at) {
       };
       offset = b.CreateAdd(offset, b.CreateMul(value(expr), e.i64(stride)));
     }
-  return b.CreateGEP(b.getInt8Ty(), isResult ? resultBase[operand - operands.size()] : operands[operand].base, offset);
+  llvm::Value *base = isResult ? resultBase[operand - operands.size()] : operands[operand].base;
+  return b.CreateGEP(b.getInt8Ty(), space ? b.CreateAddrSpaceCast(base, b.getPtrTy(space)) : base, offset);
 }
 
 llvm::Value *VectorCode::load(int index, const Indices &at, int lanes) {
@@ -58,7 +59,9 @@ llvm::Value *VectorCode::load(int index, const Indices &at, int lanes) {
   llvm::Type *type = operand.element.isInteger(1) ? b.getInt8Ty() : elementType(operand.element, e.context);
   if (vector)
     type = llvm::FixedVectorType::get(type, lanes);
-  auto *value = b.CreateAlignedLoad(type, pointer(index, at), llvm::Align(elementBytes(operand.element)));
+  // An element for all lanes says that it lies in LM: then one instruction loads and splats it.
+  unsigned space = lanes > 1 && !vector ? 1 : 0;
+  auto *value = b.CreateAlignedLoad(type, pointer(index, at, space), llvm::Align(elementBytes(operand.element)));
   accesses.push_back({value, operand.tile->buffer});
   if (vector && periods[index]) {
     SmallVector<int> lanesOfPeriod;

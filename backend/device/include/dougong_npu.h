@@ -40,7 +40,8 @@ static inline void dg_call_in_lm(void (*function)(void *), void *argument, uint6
 }
 #endif
 
-/* A pointer of this kind says that what it points to lies in LM: `*(const DG_LM float *)p * vector` loads the scalar into all lanes at once. */
+/* A pointer of this kind says that what it points to lies in LM: `*(const DG_LM float *)p * vector` loads the scalar into all lanes at
+ * once. */
 #define DG_LM __attribute__((address_space(1)))
 
 /* 32 lanes. Operators, __builtin_elementwise_*, __builtin_reduce_*, __builtin_convertvector and __builtin_shufflevector work on them. */
