@@ -22,6 +22,17 @@ public:
     TargetLoweringObjectFileELF::Initialize(Context, TM);
     InitializeELF(true);
   }
+  // Kernels' images move, whatever the relocation model: a table of addresses is written when they do.
+  MCSection *SelectSectionForGlobal(const GlobalObject *Object, SectionKind Kind, const TargetMachine &TM) const override {
+    auto *Variable = dyn_cast<GlobalVariable>(Object);
+    bool Moves = Variable && Variable->hasInitializer() && Variable->getInitializer()->needsRelocation();
+    return TargetLoweringObjectFileELF::SelectSectionForGlobal(Object, Moves && Kind.isReadOnly() ? SectionKind::getReadOnlyWithRel() : Kind,
+                                                               TM);
+  }
+  MCSection *getSectionForJumpTable(const Function &, const TargetMachine &) const override { return DataRelROSection; }
+  MCSection *getSectionForJumpTable(const Function &, const TargetMachine &, const MachineJumpTableEntry *) const override {
+    return DataRelROSection;
+  }
 };
 
 class DougongPassConfig : public TargetPassConfig {

@@ -13,7 +13,7 @@ struct DeviceModel::Impl {
   struct Loaded {
     Image image;
     std::string file; // for source lines
-    uint64_t moved_by = 0;
+    uint64_t moved_by = 0, thread_local_bytes = 0;
   };
 
   Impl(const Machine &machine, const Options &options) : shared(machine, options) {
@@ -96,7 +96,7 @@ const Image &DeviceModel::load(std::string_view elf, std::optional<uint64_t> add
     uint64_t value = relocation.value + moved_by;
     std::memcpy(shared.memory.host(relocation.address + moved_by), &value, relocation.bytes);
   }
-  Impl::Loaded loaded{{begin, begin + size, file.entry + moved_by, {}}, std::string(elf), moved_by};
+  Impl::Loaded loaded{{begin, begin + size, file.entry + moved_by, {}}, std::string(elf), moved_by, file.thread_local_bytes};
   for (const ElfFile::Symbol &symbol : file.symbols) {
     loaded.image.symbols[symbol.name] = symbol.address + moved_by;
     if (!symbol.function)
@@ -130,6 +130,13 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
     return {Result::Status::fault, 0, fmt::format("device fault: the kernel's entry {:#x} is not code", entry), {}};
   auto symbol = shared.symbols.find(entry);
   impl->kernel_name = symbol == shared.symbols.end() ? "kernel" : symbol->second;
+  for (const Impl::Loaded &loaded : impl->images)
+    if (loaded.thread_local_bytes && entry >= loaded.image.begin && entry < loaded.image.end)
+      return {Result::Status::fault, 0,
+              fmt::format("device fault: the image of kernel '{}' has thread-local variables ({} bytes), for which a kernel has no memory; make "
+                          "them static, or do without what defines them",
+                          impl->kernel_name, loaded.thread_local_bytes),
+              {}};
   uint64_t count = shared.cores.size();
   for (auto &core : shared.cores) {
     core->reset();

@@ -100,6 +100,8 @@ ElfFile::ElfFile(std::string_view data) {
   for (const Elf64_Phdr &segment : bytes.table<Elf64_Phdr>(header.e_phoff, header.e_phnum, header.e_phentsize, "program headers")) {
     if (segment.p_type == PT_INTERP)
       throw LoadError("a dynamically linked program; link it statically");
+    if (segment.p_type == PT_TLS)
+      thread_local_bytes = segment.p_memsz;
     if (segment.p_type != PT_LOAD || segment.p_memsz == 0)
       continue;
     if (segment.p_filesz > segment.p_memsz)

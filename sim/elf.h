@@ -28,6 +28,7 @@ struct ElfFile {
   };
   uint64_t entry = 0, begin = 0, end = 0;
   bool movable = false;
+  uint64_t thread_local_bytes = 0;
   std::vector<Segment> segments; // loaded ones, in DRAM
   std::vector<Symbol> symbols;
   std::vector<Relocation> relocations; // absolute addresses that a move changes
