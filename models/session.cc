@@ -28,9 +28,10 @@ public:
 
   llvm::Expected<std::shared_ptr<Device>> npu() {
     if (!opened_npu) {
-      auto device = Device::open(fmt::format(
-          "npu:{}{}{}{}{}", options.machine, options.timing ? ",timing" : "", options.check_races ? ",check-races" : "",
-          options.cores ? fmt::format(",cores={}", options.cores) : "", options.trace.empty() ? "" : ",trace=" + options.trace));
+      auto device = Device::open(fmt::format("npu:{}{}{}{}{}{}", options.machine, options.timing ? ",timing" : "",
+                                             options.check_races ? ",check-races" : "", options.check_memory ? ",check-memory" : "",
+                                             options.cores ? fmt::format(",cores={}", options.cores) : "",
+                                             options.trace.empty() ? "" : ",trace=" + options.trace));
       if (!device)
         return device.takeError();
       opened_npu = *device;

@@ -18,6 +18,7 @@ struct SessionOptions {
   std::string device = "npu";    // "npu", "cpu", or "auto": whichever suits each operator
   std::string machine = "phone"; // the NPU's, a shipped name or a file
   bool timing = false;           // the NPU's model keeps time
+  bool check_memory = false;     // the NPU's model looks for reads of on-chip memory that nothing has written
   bool check_races = false;      // the NPU's model looks for races on on-chip memory
   int cores = 0;                 // of the NPU; 0: all it has
   std::string trace;             // a file for a timeline of the NPU's cores and engines; needs timing

@@ -50,11 +50,13 @@ int compile_main(int argc, char **argv) {
   app.add_option("MODEL", model, "an ONNX file")->required();
   app.add_option("-o,--output", output, "the .dgx to write")->required();
   app.add_option("--shape", shapes, "NAME=1x3x640x640: the shape of an input whose dimensions are open; again for another set of shapes");
-  add_session_options(app, options);
+  add_compile_options(app, options);
   if (auto status = parse_arguments(app, argc, argv))
     return *status;
   Progress progress;
   options.progress = [&](const std::string &now) { progress(now); };
+  if (llvm::Error error = check_choice(app, model, options))
+    return report_failure(argv[0], std::move(error));
   if (llvm::Error error = compile(model, output, shapes, options))
     return report_failure(argv[0], std::move(error));
   return 0;

@@ -30,7 +30,8 @@ static void print_usage(FILE *stream) {
   std::fprintf(stream, "usage: dougong SUBCOMMAND …\n\n");
   for (const auto &subcommand : subcommands)
     std::fprintf(stream, "  %-10s %s\n", subcommand.name, subcommand.summary);
-  std::fprintf(stream, "\n`dougong SUBCOMMAND --help` says more.\n");
+  std::fprintf(stream, "\n`dougong SUBCOMMAND --help` says more of one, `dougong --version` which this is. A first try:\n\n"
+                       "  dougong run MODEL.onnx --random --timing\n");
 }
 
 int main(int argc, char **argv) {
@@ -38,24 +39,27 @@ int main(int argc, char **argv) {
     print_usage(stderr);
     return 2;
   }
-  if (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h") || !std::strcmp(argv[1], "help")) {
+  if (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h") || (!std::strcmp(argv[1], "help") && argc == 2)) {
     print_usage(stdout);
     return 0;
   }
+  bool help = !std::strcmp(argv[1], "help"); // of a subcommand: `dougong help run`
+  const char *name = argv[1 + help];
   if (!std::strcmp(argv[1], "--version")) {
     std::printf("dougong %s\n", DOUGONG_VERSION);
     return 0;
   }
   for (const auto &subcommand : subcommands)
-    if (!std::strcmp(argv[1], subcommand.name)) {
+    if (!std::strcmp(name, subcommand.name)) {
+      char option[] = "--help", *shown[] = {argv[1 + help], option, nullptr};
       try {
-        return subcommand.main(argc - 1, argv + 1);
+        return help ? subcommand.main(2, shown) : subcommand.main(argc - 1, argv + 1);
       } catch (const std::bad_alloc &) {
-        std::fprintf(stderr, "dougong %s: what is asked for does not fit this host's memory; make it smaller\n", argv[1]);
+        std::fprintf(stderr, "dougong %s: what is asked for does not fit this host's memory; make it smaller\n", name);
         return 2;
       }
     }
-  std::fprintf(stderr, "dougong: no subcommand '%s'\n\n", argv[1]);
+  std::fprintf(stderr, "dougong: no subcommand '%s'\n\n", name);
   print_usage(stderr);
   return 2;
 }

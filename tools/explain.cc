@@ -35,7 +35,7 @@ int explain_main(int argc, char **argv) {
   app.add_option("MODEL", model, "an ONNX file or a .dgx")->required();
   app.add_option("--shape", shapes, "NAME=1x3x640x640: the shape of an input whose dimensions are open");
   app.add_option("--report", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
-  add_session_options(app, options);
+  add_compile_options(app, options);
   if (auto status = parse_arguments(app, argc, argv))
     return *status;
   Progress progress;

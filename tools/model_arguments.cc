@@ -5,16 +5,21 @@
 
 namespace dougong {
 
-void add_session_options(CLI::App &app, models::SessionOptions &options) {
+void add_compile_options(CLI::App &app, models::SessionOptions &options) {
   app.add_option("--device", options.device, "npu, cpu, or auto: whichever suits each operator")
       ->check(CLI::IsMember({"npu", "cpu", "auto"}))
       ->capture_default_str();
   app.add_option("--machine", options.machine, "the NPU's machine: a name that `dougong devices` lists, or a file")->capture_default_str();
+  app.add_option("--threads", options.threads, "threads of the CPU to use")->check(CLI::Range(1, 1024));
+  app.add_flag_callback("--no-cache", [&options] { options.cache = false; }, "compile anew, and leave nothing in the cache");
+}
+
+void add_session_options(CLI::App &app, models::SessionOptions &options) {
+  add_compile_options(app, options);
   app.add_flag("--timing", options.timing, "the NPU's model keeps time: cycles, stalls, energy");
   app.add_flag("--check-races", options.check_races, "the NPU's model finds accesses to on-chip memory that no wait orders (slower)");
+  app.add_flag("--check-memory", options.check_memory, "the NPU's model finds reads of on-chip memory that nothing has written (slower)");
   app.add_option("--cores", options.cores, "cores of the NPU to use")->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads, "threads of the CPU to use")->check(CLI::Range(1, 1024));
-  app.add_flag("!--no-cache", options.cache, "compile anew, and leave nothing in the cache");
 }
 
 llvm::Expected<std::pair<std::string, std::string>> split_assignment(const std::string &text, const char *what) {
@@ -88,7 +93,7 @@ llvm::Error check_choice(const CLI::App &app, const std::string &model, const mo
   for (const char *option : {"--device", "--machine"})
     if (compiled && given(option))
       return fail(Status::Invalid, "{} cannot be given for '{}': a .dgx runs on what it was compiled for", option, model);
-  for (const char *option : {"--machine", "--timing", "--check-races", "--cores", "--trace"})
+  for (const char *option : {"--machine", "--timing", "--check-races", "--check-memory", "--cores", "--trace"})
     if (options.device == "cpu" && given(option))
       return fail(Status::Invalid, "{} is of the NPU, and with --device cpu nothing runs there; leave one of the two out", option);
   return llvm::Error::success();

@@ -6,7 +6,8 @@
 
 namespace dougong {
 
-// Adds --device, --machine, --timing, --cores, --threads and --no-cache.
+// Adds --device, --machine, --threads and --no-cache; the second adds what only running has: --timing, --cores and the checks.
+void add_compile_options(CLI::App &app, models::SessionOptions &options);
 void add_session_options(CLI::App &app, models::SessionOptions &options);
 
 // "name=1x3x640x640", any number of them → shapes by name.

@@ -49,7 +49,7 @@ std::string names_of(const std::vector<SessionPort> &ports) {
 void add_input_options(CLI::App &app, InputArguments &arguments) {
   app.add_option("--input", arguments.files, "NAME=FILE.npy, once for each input");
   app.add_flag("--random", arguments.random, "fill the inputs that are not given with random numbers");
-  app.add_option("--seed", arguments.seed, "of the random numbers")->capture_default_str();
+  app.add_option("--seed", arguments.seed, "of the random numbers: another one draws others")->capture_default_str();
   app.add_option("--shape", arguments.shapes, "NAME=1x3x640x640: the shape of a random input whose dimensions are open");
 }
 

@@ -10,6 +10,7 @@ using SubcommandMain = int (*)(int argc, char **argv);
 
 // Parses; a value is the exit status to return at once (0 after --help, 2 after a mistake, which has been printed).
 inline std::optional<int> parse_arguments(CLI::App &app, int argc, char **argv) {
+  app.name(std::string("dougong ") + argv[0]);
   try {
     app.parse(argc, argv);
     return std::nullopt;

@@ -168,8 +168,18 @@ def test_mistakes_are_explained(model, tmp_path):
         expect_mistake(run(model, "--random", "--shape", "x=3x4", "--device", "cpu", *option), f"{option[0]} is of the NPU", "--device cpu")
     expect_mistake(run("--fly", "--random"), "MODEL is required", "--fly is not known")
     expect_mistake(dougong("fly"), "no subcommand 'fly'", "run")
+    expect_mistake(dougong("help", "fly"), "no subcommand 'fly'")
+    expect_mistake(dougong("compile", model, "-o", tmp_path / "m.dgx", "--shape", "x=3x4", "--timing"), "--timing")
+    expect_mistake(dougong("compile", model, "-o", tmp_path / "m.dgx", "--shape", "x=3x4", "--device", "cpu", "--machine", "tiny"), "--machine is of the NPU")
     expect_mistake(dougong("compile", model), "--output")
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["run", "compile", "explain", "compare", "test-onnx", "kernel", "sim", "devices"])
+def test_every_subcommand_has_help(name):
+    for result in (dougong(name, "--help"), dougong("help", name)):
+        assert result.returncode == 0 and result.stderr == "" and f"dougong {name}" in result.stdout
+    assert f"  {name} " in dougong("--help").stdout
 
 
 def test_test_onnx_counts(tmp_path):
