@@ -76,6 +76,7 @@ void read(Machine &m, Reader &r) {
   r.number(m.core.lm_banks, "core", "lm_banks", 1, 256);
   r.number(m.core.lm_bank_bytes, "core", "lm_bank_bytes", 4, 256);
   r.number(m.core.instruction_cache_kib, "core", "instruction_cache_kib", 1, 1024);
+  r.number(m.core.prefetch_lines, "core", "prefetch_lines", 0, 64);
   r.number(m.core.data_cache_kib, "core", "data_cache_kib", 1, 1024);
   r.number(m.core.cache_miss_cycles, "core", "cache_miss_cycles", 0, 10000);
   r.number(m.core.branch_miss_cycles, "core", "branch_miss_cycles", 0, 100);

@@ -27,6 +27,7 @@ struct Machine {
     int lm_banks;              // LM is interleaved over its banks
     int lm_bank_bytes;         // bytes a bank gives or takes in a cycle
     int instruction_cache_kib; // timing only
+    int prefetch_lines;        // that follow one which the instruction cache missed, and are fetched with it
     int data_cache_kib;        // timing only; scalar accesses to DRAM
     int cache_miss_cycles;     // beyond the latency of L2 or DRAM
     int branch_miss_cycles;

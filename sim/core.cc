@@ -1,6 +1,7 @@
 #include "sim/core.h"
 #include "sim/semihosting.h"
 #include "sim/shared.h"
+#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -9,12 +10,15 @@ namespace dougong::sim {
 Core::Core(Shared &shared, int number) : shared(shared), number(number), engines(*this) {
   const Machine &machine = shared.machine;
   lm_bytes = machine.lm_bytes();
-  lm_limit = shared.options.check_races ? 0 : lm_bytes - 7; // where races are looked for, every access takes the slow path
+  checked = shared.options.check_races || shared.options.check_memory;
+  lm_limit = checked ? 0 : lm_bytes - 7;
   lm_storage = std::make_unique<uint8_t[]>(lm_bytes + 64);
   lm = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(lm_storage.get()) + 63) / 64 * 64);
   acc = std::make_unique<uint8_t[]>(machine.acc_bytes());
   if (shared.options.check_races)
     check = std::make_unique<RaceCheck>(lm_bytes, machine.acc_bytes());
+  if (shared.options.check_memory)
+    written = std::make_unique<WrittenMemory>(lm_bytes, machine.acc_bytes());
   issue_step = cycle / machine.core.issue_width;
   branch_miss_cycles = machine.core.branch_miss_cycles;
   cache_miss_cycles = machine.core.cache_miss_cycles;
@@ -28,6 +32,7 @@ void Core::reset() {
   std::memset(vector_ready, 0, sizeof(vector_ready));
   std::memset(mask_ready, 0, sizeof(mask_ready));
   std::memset(unit_free, 0, sizeof(unit_free));
+  pipe_lead = 0;
   frm = fflags = 0;
   window_begin = window_limit = 0;
   ops = nullptr, code_begin = code_bytes = 0;
@@ -36,8 +41,11 @@ void Core::reset() {
   exit_code = 0;
   std::fill(std::begin(csr_scratch), std::end(csr_scratch), 0);
   engines.reset();
+  reference_base = 0, instructions_before = count.instructions;
   if (check)
     check->reset();
+  if (written)
+    written->reset();
   if (shared.options.timing) {
     data_cache.reset(shared.machine.core.data_cache_kib);
     instruction_cache.reset(shared.machine.core.instruction_cache_kib);
@@ -62,17 +70,33 @@ const Op *Core::enter(const Op *from, uint64_t address, int64_t left, uint64_t n
 }
 
 void Core::check_access(const Op *at, uint64_t address, uint64_t size, bool write) {
-  if (check->lm_access(address - DG_LM_BASE, size, write))
+  if (!check || check->lm_access(address - DG_LM_BASE, size, write))
     return;
   throw Trap{Trap::Kind::race, pc_of(at),
              fmt::format("{} local memory [{:#x}, {:#x}), and no wait orders it with another access at {:#x}: {}",
                          write ? "writes" : "reads", address, address + size, DG_LM_BASE + check->found.offset, check->found.other)};
 }
 
+void Core::check_written(uint64_t pc, const char *who, Core &own, uint64_t offset, uint64_t size, bool write) {
+  if (int64_t at = own.written->lm_access(offset, size, write); at >= 0)
+    throw Trap{Trap::Kind::fault, pc,
+               fmt::format("{} reads local memory{} [{:#x}, {:#x}), and nothing has written {:#x} since the launch began", who,
+                           this == &own ? "" : fmt::format(" of core {}", own.number), DG_LM_BASE + offset, DG_LM_BASE + offset + size,
+                           DG_LM_BASE + uint64_t(at))};
+}
+
+void Core::check_written_acc(uint64_t pc, const char *who, uint64_t offset, uint64_t size, bool write) {
+  if (int64_t at = written->acc_access(offset, size, write); at >= 0)
+    throw Trap{Trap::Kind::fault, pc,
+               fmt::format("{} reads accumulator memory [{:#x}, {:#x}), and nothing has written {:#x} since the launch began", who, offset,
+                           offset + size, at)};
+}
+
 uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write) {
   if (address - DG_LM_BASE < lm_bytes && size <= lm_bytes - (address - DG_LM_BASE)) {
-    if (check)
-      check_access(at, address, size, write);
+    if (written)
+      check_written(pc_of(at), "the core", *this, address - DG_LM_BASE, size, write);
+    check_access(at, address, size, write);
     return lm + (address - DG_LM_BASE);
   }
   const Region *region = shared.memory.find(address, size);
@@ -99,35 +123,61 @@ uint8_t *Core::vector_access(const Op *at, uint64_t address, uint64_t size) {
 uint8_t *Core::access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write) {
   if (address - DG_LM_BASE >= lm_bytes || size > lm_bytes - (address - DG_LM_BASE))
     return vector_access(at, address, size);
+  if (written && write)
+    written->lm_access(address - DG_LM_BASE, size, true);
   check_access(at, address, size, write);
   return lm + (address - DG_LM_BASE);
 }
 
 // ---- Engines ------------------------------------------------------------------------------------------------------------
 
+// The fields of a descriptor that mean nothing, and so need not be written: offset and bytes.
+template <typename Command> constexpr std::array<std::pair<size_t, size_t>, 2> reserved_fields() {
+  if constexpr (std::is_same_v<Command, dg_dma_command>)
+    return {{{offsetof(dg_dma_command, reserved0), 4}, {}}};
+  else
+    return {{{offsetof(Command, reserved0), 1}, {offsetof(Command, reserved1), 4}}};
+}
+
 template <typename Command> Command Core::descriptor(uint64_t address) {
   Command command;
   if (address % alignof(Command))
     fault(at, fmt::format("the command descriptor at {:#x} is not aligned to {} bytes", address, alignof(Command)));
+  if (written && address - DG_LM_BASE < lm_bytes - sizeof(Command))
+    for (auto [offset, bytes] : reserved_fields<Command>())
+      written->lm_access(address - DG_LM_BASE + offset, bytes, true);
   std::memcpy(&command, access(at, address, sizeof(Command), false), sizeof(Command));
   return command;
 }
 
+void Core::wait_for_engines() {
+  if (!engines.awaits())
+    return;
+  shared.serve_before(std::min(reference(), shared.horizon));
+  if (!engines.known()) {
+    state = State::waiting;
+    return;
+  }
+  state = State::running;
+  time = advance(time, engines.when() * cycle, engines.awaits_place() ? Stall::queue : Stall::await);
+  engines.came();
+}
+
 uint64_t Core::issue_tensor(uint64_t address) {
-  uint64_t now = time / cycle, ticket = engines.tensor(descriptor<dg_tensor_command>(address), now);
-  time = advance(time, now * cycle, Stall::queue);
+  uint64_t ticket = engines.tensor(descriptor<dg_tensor_command>(address), time / cycle);
+  wait_for_engines();
   return ticket;
 }
 
 uint64_t Core::issue_drain(uint64_t address) {
-  uint64_t now = time / cycle, ticket = engines.drain(descriptor<dg_drain_command>(address), now);
-  time = advance(time, now * cycle, Stall::queue);
+  uint64_t ticket = engines.drain(descriptor<dg_drain_command>(address), time / cycle);
+  wait_for_engines();
   return ticket;
 }
 
 uint64_t Core::issue_dma(uint64_t queue, uint64_t address) {
-  uint64_t now = time / cycle, ticket = engines.dma(int(queue), descriptor<dg_dma_command>(address), now);
-  time = advance(time, now * cycle, Stall::queue);
+  uint64_t ticket = engines.dma(int(queue), descriptor<dg_dma_command>(address), time / cycle);
+  wait_for_engines();
   return ticket;
 }
 
@@ -140,7 +190,9 @@ void Core::await(uint64_t flag, uint64_t value) {
                            engines.value(int(flag)), engines.situation())};
   if (check)
     check->core_waits(int(flag), value);
-  time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
+  if (shared.options.timing)
+    engines.await(int(flag), value);
+  wait_for_engines();
 }
 
 // Reading a flag counts as waiting for all that has been issued: its value must not depend on timing (D6).
@@ -148,7 +200,9 @@ uint64_t Core::flag(uint64_t flag) {
   uint64_t value = engines.value(int(flag));
   if (check)
     check->core_waits(int(flag), value);
-  time = advance(time, engines.when(int(flag), value) * cycle, Stall::await);
+  if (shared.options.timing)
+    engines.await(int(flag), value);
+  wait_for_engines();
   return value;
 }
 
@@ -278,14 +332,19 @@ uint64_t Core::data_miss(uint64_t address, bool write, uint64_t at) {
   uint64_t now = at / cycle;
   if (outcome.evicted_dirty_line)
     shared.timing.line(outcome.evicted_dirty_line * Cache::line, true, now);
-  return (shared.timing.line(address, false, now) + cache_miss_cycles) * cycle;
+  return (shared.timing.line(address, false, now) - now + cache_miss_cycles) * cycle;
 }
 
 uint64_t Core::fetch(uint64_t then, uint64_t target) {
   if (instruction_cache.access(target, false).hit)
     return then;
-  uint64_t delay = shared.timing.line(target, false, then / cycle) + cache_miss_cycles;
-  return advance(then, then + delay * cycle, Stall::fetch);
+  uint64_t now = then / cycle, there = shared.timing.line(target, false, now) + cache_miss_cycles;
+  // The next lines come right behind it; they count as there when it is.
+  for (int i = 1; i <= shared.machine.core.prefetch_lines; ++i)
+    if (uint64_t next = target + uint64_t(i) * Cache::line; next / Cache::line * Cache::line < code_begin + code_bytes)
+      if (!instruction_cache.access(next, false).hit)
+        shared.timing.line(next, false, now);
+  return advance(then, then + (there - now) * cycle, Stall::fetch);
 }
 
 uint64_t Core::jump_indirect(uint64_t at, uint64_t pc, uint64_t target, int rd, int rs1, uint64_t next) {
@@ -311,17 +370,16 @@ Code *Shared::code_at(uint64_t address) {
   return nullptr;
 }
 
+std::pair<Core *, uint64_t> Shared::lm_owner(uint64_t address, Core &own) {
+  if (address < DG_REMOTE_LM_BASE)
+    return {&own, address - DG_LM_BASE};
+  uint64_t number = (address - DG_REMOTE_LM_BASE) / DG_REMOTE_LM_STRIDE;
+  return {number < cores.size() ? cores[number].get() : nullptr, (address - DG_REMOTE_LM_BASE) % DG_REMOTE_LM_STRIDE};
+}
+
 uint8_t *Shared::lm_of(uint64_t address, uint64_t bytes, Core &own) {
-  Core *core = &own;
-  uint64_t offset = address - DG_LM_BASE;
-  if (address >= DG_REMOTE_LM_BASE) {
-    uint64_t number = (address - DG_REMOTE_LM_BASE) / DG_REMOTE_LM_STRIDE;
-    if (number >= cores.size())
-      return nullptr;
-    core = cores[number].get();
-    offset = (address - DG_REMOTE_LM_BASE) % DG_REMOTE_LM_STRIDE;
-  }
-  return offset < core->lm_bytes && bytes <= core->lm_bytes - offset ? core->lm + offset : nullptr;
+  auto [core, offset] = lm_owner(address, own);
+  return core && offset < core->lm_bytes && bytes <= core->lm_bytes - offset ? core->lm + offset : nullptr;
 }
 
 std::string Shared::where(uint64_t pc) const {

@@ -18,6 +18,7 @@
 #include "sim/race_check.h"
 #include "sim/registers.h"
 #include "sim/statistics.h"
+#include "sim/written_memory.h"
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -109,15 +110,18 @@ struct alignas(64) Core {
   // Timing. Ready times with their cause.
   uint64_t ready[33] = {}, vector_ready[32] = {}, mask_ready[8] = {};
   uint64_t unit_free[4] = {};
-  uint64_t issue_step = 8;     // a slot; more on machines that issue fewer a cycle
-  uint64_t time_limit = ~0ull; // end of the quantum
+  // By how much more of late, in cycles, vector pipe A has been given than B. What either can do goes to the one with less: by the
+  // program's order, so that no time has a part in the choice (memory_timing.h).
+  int pipe_lead = 0;
+  uint64_t issue_step = 8;                              // a slot; more on machines that issue fewer a cycle
+  uint64_t reference_base = 0, instructions_before = 0; // of the reference schedule (schedule.h): waits, and instructions of other launches
   uint64_t branch_miss_cycles = 0, cache_miss_cycles = 0;
   Cache data_cache, instruction_cache;
   Predictor predictor;
 
   // Between quanta, and around instructions that may leave the interpreter.
-  enum class State { running, returned, exited } state = State::running;
-  const Op *op = nullptr; // where to go on
+  enum class State { running, waiting, returned, exited } state = State::running; // waiting: for a time that is not known yet
+  const Op *op = nullptr;                                                         // where to go on
   const Op *at = nullptr; // the instruction that called one of the functions for snippets below
   int64_t remaining = 0;
   int64_t quantum = 0;
@@ -128,7 +132,9 @@ struct alignas(64) Core {
   Shared &shared;
   const int number;
   std::unique_ptr<uint8_t[]> lm_storage, acc;
-  std::unique_ptr<RaceCheck> check; // if races are looked for
+  std::unique_ptr<RaceCheck> check;       // if races are looked for
+  std::unique_ptr<WrittenMemory> written; // if reads of what nobody has written are
+  bool checked = false;                   // either: every access to LM takes the slow path
   Engines engines;
 
   void reset();                   // as at the start of a launch: registers, flags and time 0
@@ -137,12 +143,18 @@ struct alignas(64) Core {
   uint64_t pc_of(const Op *at) const { return code_begin + uint64_t(at - ops) * 2; }
   // Where execution goes on at `address`, outside the current code segment; null if the kernel has returned. Faults if that is not code.
   const Op *enter(const Op *from, uint64_t address, int64_t left, uint64_t now);
-  template <bool timing> bool quantum_over(int64_t left, uint64_t now) const { return left <= 0 || (timing && now > time_limit); }
   uint64_t retired() const { return count.instructions + uint64_t(quantum - remaining); }
+  uint64_t reference() const { return reference_base + reference_cycles(retired() - instructions_before); } // the cycle there
+  void pass_reference(uint64_t cycle) { reference_base += std::max(cycle, reference()) - reference(); }
+  // What the engines have made the core wait for: time moves there, if it is known, else the core is set aside until it is.
+  void wait_for_engines();
 
   [[noreturn]] void fault(const Op *at, std::string text) { throw Trap{Trap::Kind::fault, pc_of(at), std::move(text)}; }
-  // The core touches its LM while races are looked for.
+  // The core touches its LM: a race?
   void check_access(const Op *at, uint64_t address, uint64_t size, bool write);
+  // The same of `who`, a command issued at `pc`, and memory that nobody has written; `own` is the core whose LM it is.
+  void check_written(uint64_t pc, const char *who, Core &own, uint64_t offset, uint64_t size, bool write);
+  void check_written_acc(uint64_t pc, const char *who, uint64_t offset, uint64_t size, bool write);
   uint8_t *access(const Op *at, uint64_t address, uint64_t size, bool write); // slow path of scalar accesses
   uint8_t *vector_access(const Op *at, uint64_t address, uint64_t size);
   uint8_t *access_vector_checked(const Op *at, uint64_t address, uint64_t size, bool write);
@@ -173,7 +185,9 @@ struct alignas(64) Core {
   template <int unit, int occupancy> __attribute__((always_inline)) uint64_t issue(uint64_t from, uint64_t needed) {
     int u = unit;
     if constexpr (unit == unit_ab)
-      u = unit_free[unit_a] < unit_free[unit_b] ? unit_a : unit_b;
+      u = pipe_lead >= 0 ? unit_b : unit_a;
+    if constexpr (unit == unit_a || unit == unit_b || unit == unit_ab)
+      pipe_lead = std::clamp(pipe_lead + (u == unit_a ? occupancy : -occupancy), -8, 8);
     uint64_t at = std::max(std::max(from, needed), unit_free[u]);
     int64_t gap = int64_t(at / cycle) - (int64_t(from - 1) >> 5) - 1;
     if (gap > 0)

@@ -23,6 +23,7 @@ struct DeviceModel::Impl {
     for (int i = 0; i < count; ++i)
       shared.cores.push_back(std::make_unique<Core>(shared, i));
     total.cores.resize(count);
+    shared.line = [this](uint64_t pc) { return line_of(pc); };
     if (!options.trace_file.empty()) {
       trace = std::make_unique<Trace>(options.trace_file, count, machine.device.clock_ghz);
       shared.trace = trace.get();
@@ -36,6 +37,7 @@ struct DeviceModel::Impl {
   void check_limit() const;
   Statistics account(bool kernel);
   std::string explain(const Core *core, const Trap &trap) const;
+  std::string line_of(uint64_t pc) const;
 
   Shared shared;
   std::unique_ptr<Trace> trace;
@@ -186,7 +188,9 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
 }
 
 Result DeviceModel::Impl::run(bool kernel) {
-  shared.timing.reset_time();
+  shared.timing.reset_time(shared.launch_start);
+  shared.order.reset();
+  shared.horizon = ~0ull;
   if (shared.global_races)
     shared.global_races->reset();
   counted_cores.clear();
@@ -209,15 +213,22 @@ Result DeviceModel::Impl::run(bool kernel) {
 }
 
 std::string DeviceModel::Impl::explain(const Core *core, const Trap &trap) const {
-  std::string line;
-  for (const Loaded &loaded : images)
-    if (trap.pc >= loaded.image.begin && trap.pc < loaded.image.end)
-      line = source_line(loaded.file, trap.pc - loaded.moved_by);
   const char *what = trap.kind == Trap::Kind::fault      ? "device fault"
                      : trap.kind == Trap::Kind::deadlock ? "deadlock"
                      : trap.kind == Trap::Kind::race     ? "race"
                                                          : "limit";
-  return fmt::format("{}: core {} at {}{}{}: {}", what, core->number, shared.where(trap.pc), line.empty() ? "" : ", ", line, trap.text);
+  return fmt::format("{}: core {} at {}: {}", what, core->number, shared.place(trap.pc), trap.text);
+}
+
+std::string DeviceModel::Impl::line_of(uint64_t pc) const {
+  for (const Loaded &loaded : images)
+    if (pc >= loaded.image.begin && pc < loaded.image.end) {
+      std::string line = source_line(loaded.file, pc - loaded.moved_by);
+      for (const std::string &call : inlined_calls(loaded.file, pc - loaded.moved_by))
+        line += " in " + call;
+      return line;
+    }
+  return "";
 }
 
 void DeviceModel::Impl::check_limit() const {
@@ -230,9 +241,17 @@ void DeviceModel::Impl::check_limit() const {
 }
 
 void DeviceModel::Impl::run_cores() {
-  if (shared.options.gdb_port && !shared.kernel) {
-    running = shared.cores[0].get();
-    GdbServer(shared, *shared.options.gdb_port).serve();
+  if (shared.options.gdb_port) {
+    GdbServer server(shared, *shared.options.gdb_port, [this](const Core &moved) {
+      running = &moved;
+      check_limit();
+    });
+    try {
+      server.serve();
+    } catch (const Trap &) {
+      running = server.selected();
+      throw;
+    }
   } else if (shared.options.timing)
     run_timing();
   else
@@ -261,28 +280,31 @@ void DeviceModel::Impl::run_functional() {
   }
 }
 
-// The core that is furthest behind runs, until it is a little ahead of the next: so requests to shared memory come nearly in order of time.
+// By the reference schedule: the core that is furthest behind runs, until it is a little ahead of the next. What all cores have passed
+// is served, so what that core waits for is known.
 void DeviceModel::Impl::run_timing() {
-  constexpr uint64_t lead = 1000 * cycle;
+  constexpr uint64_t lead = 500;
   for (;;) {
     Core *first = nullptr;
     uint64_t next = ~0ull - lead;
     for (auto &core : shared.cores) {
-      if (core->state != Core::State::running)
+      if (core->state != Core::State::running && core->state != Core::State::waiting)
         continue;
-      if (!first || core->time < first->time) {
+      if (!first || core->reference() < first->reference()) {
         if (first)
-          next = std::min(next, first->time);
+          next = std::min(next, first->reference());
         first = core.get();
       } else {
-        next = std::min(next, core->time);
+        next = std::min(next, core->reference());
       }
     }
+    shared.horizon = next;
     if (!first)
       return;
     running = first;
-    first->time_limit = next + lead;
-    first->run(quantum_instructions);
+    first->wait_for_engines();
+    uint64_t ahead = std::min<uint64_t>(next + lead - first->reference(), quantum_instructions);
+    first->run(int64_t(ahead));
     check_limit();
   }
 }
@@ -334,6 +356,7 @@ Statistics DeviceModel::Impl::account(bool kernel) {
   now.dram_read = timed ? traffic.dram_read : shared.dma_read;
   now.dram_written = timed ? traffic.dram_written : shared.dma_written;
   now.row_misses = traffic.row_misses;
+  now.l2_dirty = shared.timing.dirty_bytes();
   if (timed) {
     now.cycles += cycles;
     now.seconds = double(now.cycles) / (machine.device.clock_ghz * 1e9);

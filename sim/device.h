@@ -21,11 +21,13 @@ namespace dougong::sim {
 struct Options {
   bool timing = false;
   bool check_races = false;          // find accesses to LM, ACC and (by copies) DRAM that no wait orders (slower): Status::race
+  bool check_memory = false;         // find reads of LM and ACC that nothing has written since the launch began (slower): Status::fault
   int cores = 0;                     // 0: all that the machine has
   uint64_t max_instructions = 0;     // of one launch or program, all cores together; 0: no limit
   uint64_t dram_bytes = 64ull << 30; // address space only: a page costs host memory when it is touched
-  std::optional<int> gdb_port = {};  // run_program waits for gdb on this port of the loopback address, and runs under it; 0: any free port
-  std::string trace_file = {};       // Perfetto (Chrome JSON) trace of engines and cores; timing mode only
+  std::optional<int> gdb_port =
+      {};                      // a program or launch waits for gdb on this port of the loopback address, and runs under it; 0: any free one
+  std::string trace_file = {}; // Perfetto (Chrome JSON) trace of engines and cores; timing mode only
 };
 
 // An ELF executable in the device's memory.

@@ -95,8 +95,8 @@ std::string find_side(Side &side, const char *name, bool may_be_global, bool may
 
 class Mover {
 public:
-  Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst)
-      : c(c), core(core), src(src), dst(dst), unit(c.element_bytes), level(dimensions - 1) {
+  Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst, uint64_t pc)
+      : c(c), core(core), src(src), dst(dst), pc(pc), unit(c.element_bytes), level(dimensions - 1) {
     for (; level >= 0; --level) {
       bool whole = c.low[level] <= 0 && c.high[level] >= int64_t(c.count[level]);
       bool joined = c.count[level] == 1 || (c.src_stride[level] == int64_t(unit) && c.dst_stride[level] == int64_t(unit));
@@ -206,11 +206,14 @@ private:
   // Counts; and joins runs that are neighbours in global memory, as the engine does before it asks for bursts.
   struct Run {
     uint64_t begin = 0, end = 0;
-    bool write = false;
   };
   void moved(int side_index, const Side &side, uint64_t address, uint64_t bytes, bool write) {
     if (side.space == Space::lm) {
       (write ? done.lm_written : done.lm_read) += bytes;
+      if (core.written) {
+        auto [own, offset] = core.shared.lm_owner(address, core);
+        core.check_written(pc, "dg.dma", *own, offset, bytes, write);
+      }
       if (core.check && address - DG_LM_BASE < core.lm_bytes && !core.check->lm_access(address - DG_LM_BASE, bytes, write))
         throw Trap{Trap::Kind::race, core.check->running(),
                    fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", write ? "writes" : "reads",
@@ -230,18 +233,20 @@ private:
     Run &run = open[side_index];
     if (address != run.end) {
       flush(run);
-      run = {address, address, write};
+      run = {address, address};
     }
     run.end = address + bytes;
   }
   void flush(Run &run) {
-    core.shared.timing.touch(done.traffic, run.begin, run.end - run.begin, run.write);
+    if (run.end > run.begin)
+      done.runs.push_back({run.begin, run.end - run.begin});
     run.begin = run.end;
   }
 
   const dg_dma_command &c;
   Core &core;
   const Side &src, &dst;
+  uint64_t pc;
   uint64_t unit; // bytes contiguous on both sides
   int level;     // the innermost dimension that is looped over
   Run open[2];
@@ -289,7 +294,7 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
   return find_side(sides.src, "src", load, true, core);
 }
 
-Copied dma_copy(const dg_dma_command &c, Core &core) {
+Copied dma_copy(const dg_dma_command &c, Core &core, uint64_t pc) {
   Sides sides = sides_of(c);
   if (sides.nothing_written)
     return {};
@@ -298,7 +303,7 @@ Copied dma_copy(const dg_dma_command &c, Core &core) {
     find_side(sides.src, "src", true, true, core);
   else
     sides.src.space = Space::lm;
-  return Mover(c, core, sides.src, sides.dst).run();
+  return Mover(c, core, sides.src, sides.dst, pc).run();
 }
 
 } // namespace dougong::sim

@@ -13,9 +13,9 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core);
 
 struct Copied {
   uint64_t lm_read = 0, lm_written = 0, global_read = 0, global_written = 0; // bytes; "lm" may be another core's
-  MemoryTiming::Traffic traffic;                                             // timing mode
+  std::vector<MemoryTiming::Run> runs;                                       // of global memory, in timing mode
   std::string problem;                                                       // an access between mapped regions, found on the way
 };
-Copied dma_copy(const dg_dma_command &c, Core &core);
+Copied dma_copy(const dg_dma_command &c, Core &core, uint64_t pc); // pc: where it was issued
 
 } // namespace dougong::sim

@@ -1,23 +1,27 @@
-// What a tensor or drain command touches, for the race check: the same walks as the command's own, in runs. (A copy tells as it goes,
-// dma.cc.)
+// What a tensor or drain command touches, for the checks of races and of memory that nobody has written: the same walks as the command's
+// own, in runs. (A copy tells as it goes, dma.cc.)
 #include "sim/shared.h"
 #include <fmt/format.h>
 
 namespace dougong::sim {
 namespace {
 
-// Tells the check, and explains a race it finds.
+// Tells the checks, and explains a race they find.
 struct Teller {
   Core &core;
   uint64_t pc;
   const char *command;
 
   void lm(uint64_t address, uint64_t bytes, bool write) {
-    if (!core.check->lm_access(address - DG_LM_BASE, bytes, write))
+    if (core.written)
+      core.check_written(pc, command, core, address - DG_LM_BASE, bytes, write);
+    if (core.check && !core.check->lm_access(address - DG_LM_BASE, bytes, write))
       explain("local memory", DG_LM_BASE + core.check->found.offset, write);
   }
   void acc(uint64_t offset, uint64_t bytes, bool write) {
-    if (!core.check->acc_access(offset, bytes, write))
+    if (core.written)
+      core.check_written_acc(pc, command, offset, bytes, write);
+    if (core.check && !core.check->acc_access(offset, bytes, write))
       explain("accumulator memory", core.check->found.offset * 4, write);
   }
   [[noreturn]] void explain(const char *memory, uint64_t at, bool write) {

@@ -7,46 +7,29 @@
 
 namespace dougong::sim {
 
-void FlagHistory::reset() {
-  raises.clear();
-  forgotten = 0;
-}
-
-void FlagHistory::raised(uint64_t value, uint64_t when) {
-  if (raises.size() == 8192) {
-    forgotten = raises.front().when;
-    raises.pop_front();
-  }
-  raises.push_back({value, when});
-}
-
-uint64_t FlagHistory::when(uint64_t value) const {
-  if (value == 0)
-    return 0;
-  auto at = std::lower_bound(raises.begin(), raises.end(), value, [](const Raise &raise, uint64_t wanted) { return raise.value < wanted; });
-  if (at == raises.begin())
-    return raises.empty() ? 0 : raises.front().value == value ? raises.front().when : forgotten;
-  return at == raises.end() ? raises.back().when : at->when;
-}
-
-Engines::Engines(Core &core) : core(core), lm(core.shared.machine.core.lm_banks * core.shared.machine.core.lm_bank_bytes) {}
+Engines::Engines(Core &core) : core(core), times(core), lm(core.shared.machine.core.lm_banks * core.shared.machine.core.lm_bank_bytes) {}
 
 void Engines::reset() {
   lm.reset();
-  flags.fill(0), issued.fill(0), waited.fill(0), free.fill(0), complete.fill(0);
+  flags.fill(0), issued.fill(0);
   for (auto &queue : pending)
     queue.clear();
-  for (auto &queue : starts)
-    queue.clear();
-  for (auto &flag : history)
-    flag.reset();
+  reference.reset();
+  times.reset();
+  awaited.reset();
+  lm_until = 0;
 }
 
 bool Engines::blocked() const {
   return std::any_of(pending.begin(), pending.end(), [](const auto &queue) { return !queue.empty(); });
 }
 
-uint64_t Engines::done() const { return *std::max_element(complete.begin(), complete.end()); }
+uint64_t Engines::done() {
+  core.shared.serve_before(~0ull);
+  for (int queue = 0; queue < DG_QUEUES; ++queue)
+    times.known(queue, flags[queue]);
+  return times.done();
+}
 
 std::string Engines::situation() const {
   std::string text;
@@ -57,35 +40,35 @@ std::string Engines::situation() const {
     size_t held =
         std::count_if(pending[q].begin(), pending[q].end(), [](const Entry &entry) { return !std::holds_alternative<Wait>(entry.what); });
     text += fmt::format("\n  queue {} ({}) holds {} command{} behind `dg.qwait` at {}: flag {} >= {}, and it is {}", q, engine_name(q),
-                        held, held == 1 ? "" : "s", core.shared.where(pending[q].front().pc), wait.flag, wait.value, flags[wait.flag]);
+                        held, held == 1 ? "" : "s", core.shared.place(pending[q].front().pc), wait.flag, wait.value, flags[wait.flag]);
   }
   return text;
 }
 
-uint64_t Engines::tensor(const dg_tensor_command &command, uint64_t &now) {
+uint64_t Engines::tensor(const dg_tensor_command &command, uint64_t now) {
   check(command);
   dg_tensor_command given = command;
   // No k at all: so that nothing loops over the other counts, which may be any.
   if (!given.k[0] || !given.k[1] || !given.k[2])
     given.k[0] = given.k[1] = given.k[2] = 0;
-  return submit(DG_TENSOR, {given, now, core.pc_of(core.at)}, now);
+  return submit(DG_TENSOR, {given, now, core.reference(), core.pc_of(core.at)});
 }
 
-uint64_t Engines::drain(const dg_drain_command &command, uint64_t &now) {
+uint64_t Engines::drain(const dg_drain_command &command, uint64_t now) {
   check(command);
-  return submit(DG_DRAIN, {command, now, core.pc_of(core.at)}, now);
+  return submit(DG_DRAIN, {command, now, core.reference(), core.pc_of(core.at)});
 }
 
-uint64_t Engines::dma(int queue, const dg_dma_command &command, uint64_t &now) {
+uint64_t Engines::dma(int queue, const dg_dma_command &command, uint64_t now) {
   if (queue < DG_LOAD0 || queue >= DG_LOAD0 + core.shared.machine.dma.queues)
     core.fault(core.at, fmt::format("dg.dma: queue {} is not a DMA queue of this machine; it has {} to {}", queue, int(DG_LOAD0),
                                     DG_LOAD0 + core.shared.machine.dma.queues - 1));
   check(queue, command);
-  return submit(queue, {command, now, core.pc_of(core.at)}, now);
+  return submit(queue, {command, now, core.reference(), core.pc_of(core.at)});
 }
 
-uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
-  size_t depth = queue <= DG_DRAIN ? core.shared.machine.tensor.queue_depth : core.shared.machine.dma.queue_depth;
+uint64_t Engines::submit(int queue, Entry entry) {
+  size_t depth = queue_depth(core.shared.machine, queue);
   uint64_t ticket = ++issued[queue];
   if (core.check)
     entry.clock = core.check->issue(entry.pc);
@@ -99,12 +82,10 @@ uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
     pending[queue].push_back(std::move(entry));
     return ticket;
   }
-  if (core.shared.options.timing) {
-    if (starts[queue].size() >= depth) {
-      now = std::max(now, starts[queue].front());
-      starts[queue].pop_front();
-    }
-    entry.issued = now;
+  // The command so many before this one must have started.
+  if (uint64_t number = reference.commands[queue] + 1; number > depth) {
+    awaited = Awaited{true, queue, number - depth};
+    core.pass_reference(reference.started(queue, number - depth) + 1);
   }
   execute(queue, entry);
   retry();
@@ -114,7 +95,10 @@ uint64_t Engines::submit(int queue, Entry entry, uint64_t &now) {
 bool Engines::ready(int queue, const Wait &wait) {
   if (flags[wait.flag] < wait.value)
     return false;
-  waited[queue] = std::max(waited[queue], history[wait.flag].when(wait.value));
+  if (core.shared.options.timing) {
+    reference.wait(queue, wait.flag, wait.value);
+    times.wait(queue, wait.flag, wait.value);
+  }
   if (core.check)
     core.check->queue_waits(queue, wait.flag, wait.value);
   return true;
@@ -127,7 +111,7 @@ void Engines::wait(int queue, int flag, uint64_t value, uint64_t now) {
   Wait wait{flag, value};
   if (pending[queue].empty() && ready(queue, wait))
     return;
-  pending[queue].push_back({wait, now, core.pc_of(core.at)});
+  pending[queue].push_back({wait, now, core.reference(), core.pc_of(core.at)});
 }
 
 void Engines::add(int flag, uint64_t value, uint64_t now) {
@@ -136,7 +120,10 @@ void Engines::add(int flag, uint64_t value, uint64_t now) {
   flags[flag] += value;
   if (core.check)
     core.check->raises(flag, flags[flag]);
-  history[flag].raised(flags[flag], now);
+  if (core.shared.options.timing) {
+    reference.flags[flag].raised(flags[flag], core.reference());
+    times.raised(flag, flags[flag], now);
+  }
   retry();
 }
 
@@ -159,46 +146,76 @@ void Engines::retry() {
 }
 
 void Engines::execute(int queue, const Entry &entry) {
-  EngineStatistics &count = core.count.engines[queue];
-  ++count.commands;
+  bool timing = core.shared.options.timing;
+  ++core.count.engines[queue].commands;
   ++flags[queue];
-  uint64_t could = std::max(entry.issued, free[queue]), start = std::max(could, waited[queue]);
-  if (core.check) {
+  if (core.check)
     core.check->begin(queue, entry.clock, entry.pc);
+  if (core.checked)
     check_accesses(entry);
-  }
-  Times times;
+  if (timing)
+    count_vector_accesses();
+  uint64_t start = timing ? reference.start(queue, entry.reference) : 0;
+  EngineTimes::Command command;
   if (const auto *tensor = std::get_if<dg_tensor_command>(&entry.what))
-    times = run(*tensor, start);
+    command = run(*tensor, start);
   else if (const auto *drain = std::get_if<dg_drain_command>(&entry.what))
-    times = run(*drain, start);
+    command = run(*drain, start);
   else
-    times = run(queue, std::get<dg_dma_command>(entry.what), start);
+    command = run(std::get<dg_dma_command>(entry.what), start, entry.pc);
   if (core.check)
     core.check->end();
-  if (!core.shared.options.timing)
+  if (!timing)
     return;
-  count.stalled += start - could;
-  count.busy += times.free - start;
-  free[queue] = times.free;
-  complete[queue] = std::max(complete[queue], times.complete);
-  history[queue].raised(flags[queue], complete[queue]);
-  starts[queue].push_back(start);
-  if (core.shared.trace) {
-    std::string details = fmt::format("\"ticket\":{},\"from\":\"{}\"", flags[queue], core.shared.where(entry.pc));
-    if (const auto *c = std::get_if<dg_tensor_command>(&entry.what))
-      details += fmt::format(",\"m\":{},\"k\":{},\"n\":{}", c->m[0] * c->m[1], c->k[0] * c->k[1] * c->k[2], c->n);
-    else if (const auto *c = std::get_if<dg_drain_command>(&entry.what))
-      details += fmt::format(",\"m\":{},\"n\":{}", c->m[0] * c->m[1], c->n);
-    else if (const auto *c = std::get_if<dg_dma_command>(&entry.what))
-      details +=
-          fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
-    core.shared.trace->span(core.number, queue,
-                            queue == DG_TENSOR  ? "tensor"
-                            : queue == DG_DRAIN ? "drain"
-                                                : "copy",
-                            core.shared.launch_start + start, core.shared.launch_start + times.free, details);
-  }
+  lm_counted = core.count.lm_read + core.count.lm_written;
+  uint64_t moving = uint64_t(std::ceil(double(command.port_bytes) / core.shared.machine.dma.bytes_per_cycle));
+  uint64_t until = start + std::max(command.cycles, command.startup + moving);
+  reference.run(queue, queue_depth(core.shared.machine, queue), start, until, until + (command.runs.empty() ? 0 : reference_latency));
+  if (command.port_bytes)
+    core.shared.order.add(start, core.number, queue);
+  command.issued = entry.issued;
+  if (core.shared.trace)
+    command.details = details(entry);
+  times.command(queue, std::move(command));
+}
+
+std::string Engines::details(const Entry &entry) const {
+  std::string text = fmt::format("\"from\":\"{}\"", core.shared.where(entry.pc));
+  if (const auto *c = std::get_if<dg_tensor_command>(&entry.what))
+    text += fmt::format(",\"m\":{},\"k\":{},\"n\":{}", c->m[0] * c->m[1], c->k[0] * c->k[1] * c->k[2], c->n);
+  else if (const auto *c = std::get_if<dg_drain_command>(&entry.what))
+    text += fmt::format(",\"m\":{},\"n\":{}", c->m[0] * c->m[1], c->n);
+  else if (const auto *c = std::get_if<dg_dma_command>(&entry.what))
+    text += fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
+  return text;
+}
+
+namespace {
+// An engine asks for its operands at the pace at which it uses them, not all at once.
+double bytes_per_cycle(uint64_t bytes, uint64_t begin, uint64_t end) { return double(bytes) / double(std::max<uint64_t>(1, end - begin)); }
+} // namespace
+
+// What the vector unit has read and written since the last command goes into the calendar, from then on and at the pace of the time
+// since. It does not wait for the engines; where a command has taken all there was, the next one pays for it.
+void Engines::count_vector_accesses() {
+  uint64_t bytes = core.count.lm_read + core.count.lm_written, now = core.reference();
+  lm.take(lm_until, double(bytes - lm_counted), bytes_per_cycle(bytes - lm_counted, lm_until, now));
+  lm_counted = bytes;
+  lm_until = now;
+}
+
+void Engines::await(int flag, uint64_t value) {
+  count_vector_accesses();
+  awaited = Awaited{false, flag, value};
+  core.pass_reference(reference.flags[flag].when(value));
+}
+
+bool Engines::known() {
+  return awaited->place ? times.started(awaited->index, awaited->value) : times.known(awaited->index, awaited->value);
+}
+
+uint64_t Engines::when() const {
+  return awaited->place ? times.start_of(awaited->index, awaited->value) : times.when(awaited->index, awaited->value);
 }
 
 // ---- Checks: what a wrong descriptor says -----------------------------------------------------------------------------
@@ -314,17 +331,12 @@ void Engines::check(int queue, const dg_dma_command &c) const {
     core.fault(core.at, "dg.dma: " + problem);
 }
 
-namespace {
-// An engine asks for its operands at the pace at which it uses them, not all at once.
-double bytes_per_cycle(uint64_t bytes, uint64_t begin, uint64_t end) { return double(bytes) / double(std::max<uint64_t>(1, end - begin)); }
-} // namespace
-
 // ---- What commands do, and how long they take ---------------------------------------------------------------------------
 
-Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
+EngineTimes::Command Engines::run(const dg_tensor_command &c, uint64_t start) {
   uint64_t m = uint64_t(c.m[0]) * c.m[1], k = uint64_t(c.k[0]) * c.k[1] * c.k[2];
   if (m == 0 || c.n == 0)
-    return {start, start};
+    return {};
   host_level().tensor(c, core.lm, core.acc.get());
   const Machine &machine = core.shared.machine;
   const auto &shape = machine.tensor;
@@ -341,13 +353,15 @@ Engines::Times Engines::run(const dg_tensor_command &c, uint64_t start) {
   uint64_t begin = start + shape.startup_cycles, end = begin + uint64_t(std::ceil(double(tiles_m * tiles_n * k) / rate));
   if (core.shared.options.timing)
     end = std::max(end, lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, end)));
-  return {end, end};
+  EngineTimes::Command cost;
+  cost.cycles = end - start;
+  return cost;
 }
 
-Engines::Times Engines::run(const dg_drain_command &c, uint64_t start) {
+EngineTimes::Command Engines::run(const dg_drain_command &c, uint64_t start) {
   uint64_t m = uint64_t(c.m[0]) * c.m[1];
   if (m == 0 || c.n == 0)
-    return {start, start};
+    return {};
   host_level().drain(c, core.lm, core.acc.get());
   const Machine &machine = core.shared.machine;
   uint64_t written = m * c.n * type_bytes(c.out_type),
@@ -359,28 +373,31 @@ Engines::Times Engines::run(const dg_drain_command &c, uint64_t start) {
            end = begin + uint64_t(std::ceil(4.0 * m * c.n / machine.tensor.drain_bytes_per_cycle));
   if (core.shared.options.timing)
     end = std::max(end, lm.take(begin, double(read + written), bytes_per_cycle(read + written, begin, end)));
-  return {end, end};
+  EngineTimes::Command cost;
+  cost.cycles = end - start;
+  return cost;
 }
 
-Engines::Times Engines::run(int queue, const dg_dma_command &c, uint64_t start) {
+EngineTimes::Command Engines::run(const dg_dma_command &c, uint64_t start, uint64_t pc) {
   Shared &shared = core.shared;
-  Copied copied = dma_copy(c, core);
+  Copied copied = dma_copy(c, core, pc);
   if (!copied.problem.empty())
-    throw Trap{Trap::Kind::fault, core.pc_of(core.at), "dg.dma: " + copied.problem};
+    throw Trap{Trap::Kind::fault, pc, "dg.dma: " + copied.problem};
   core.count.lm_read += copied.lm_read;
   core.count.lm_written += copied.lm_written;
   shared.dma_read += copied.global_read;
   shared.dma_written += copied.global_written;
   if (!shared.options.timing)
-    return {start, start};
-  uint64_t begin = start + shared.machine.dma.startup_cycles, port = std::max(copied.lm_read, copied.lm_written);
-  MemoryTiming::Passed passed = shared.timing.schedule(copied.traffic, begin, double(port), shared.machine.dma.bytes_per_cycle);
-  passed.transferred =
-      std::max(passed.transferred, lm.take(begin, double(copied.lm_read + copied.lm_written),
-                                           bytes_per_cycle(copied.lm_read + copied.lm_written, begin, passed.transferred)));
-  passed.arrived = std::max(passed.arrived, passed.transferred);
-  bool global = copied.global_read + copied.global_written > 0;
-  return {passed.transferred, global ? passed.arrived : passed.transferred};
+    return {};
+  uint64_t startup = shared.machine.dma.startup_cycles, begin = start + startup, port = std::max(copied.lm_read, copied.lm_written);
+  auto fastest = uint64_t(std::ceil(double(port) / shared.machine.dma.bytes_per_cycle));
+  uint64_t bytes = copied.lm_read + copied.lm_written, end = lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, begin + fastest));
+  EngineTimes::Command cost;
+  cost.startup = startup;
+  cost.cycles = end - start;
+  cost.port_bytes = port;
+  cost.runs = std::move(copied.runs);
+  return cost;
 }
 
 } // namespace dougong::sim

@@ -70,7 +70,7 @@ struct Environment {
 
   DG_MEMBER uint8_t *lm_bytes(uint64_t at, uint64_t size, bool write) {
     address = at, accessed += size;
-    if (core.check) [[unlikely]]
+    if (core.checked) [[unlikely]]
       return core.access_vector_checked(op, at, size, write);
     if (at - DG_LM_BASE < core.lm_bytes && size <= core.lm_bytes - (at - DG_LM_BASE)) [[likely]]
       return core.lm + (at - DG_LM_BASE);

@@ -212,7 +212,7 @@ class Instruction:
             lines.append("    }")
             lines.append("    if (offset < core->code_bytes) [[likely]] to = core->ops + offset / 2;")
             lines.append("    else if (!(to = core->enter(op, e.target, remaining - 1, time))) return;")
-            lines.append("    if (core->quantum_over<timing>(remaining - 1, time)) [[unlikely]] { core->op = to, core->remaining = remaining - 1, core->time = time; return; }")
+            lines.append("    if (remaining <= 1) [[unlikely]] { core->op = to, core->remaining = remaining - 1, core->time = time; return; }")
             lines.append("    [[clang::musttail]] return to->run(to, core, remaining - 1, time);")
             lines.append("  }")
             if self.conditional and not loop_end:

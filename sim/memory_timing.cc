@@ -1,77 +1,54 @@
 #include "sim/memory_timing.h"
-#include <algorithm>
 #include <cmath>
 
 namespace dougong::sim {
 
-uint64_t Calendar::take(uint64_t start, double bytes, double most_rate) {
-  if (bytes <= 0)
-    return start;
-  double rate_here = std::min(rate, most_rate);
-  uint64_t index = start / epoch;
-  double from = double(start % epoch); // within the epoch
-  for (;; ++index, from = 0) {
-    if (index >= taken.size())
-      taken.resize(std::max<size_t>(index + 1, taken.size() * 2), 0.0f);
-    double room = rate * epoch - taken[index], possible = rate_here * (epoch - from);
-    double now = std::min({room, possible, bytes});
-    if (now <= 0)
-      continue;
-    taken[index] += float(now);
-    bytes -= now;
-    if (bytes > 1e-3)
-      continue;
-    // The epoch's bytes pass in order: not before those that were there already, nor faster than the requester takes them.
-    double offset = std::max(from + now / rate_here, double(taken[index]) / rate);
-    return index * epoch + uint64_t(std::ceil(std::min(offset, double(epoch)) - 1e-6));
-  }
-}
-
 MemoryTiming::MemoryTiming(const Machine &machine)
-    : machine(machine), l2_calendar(machine.l2.bytes_per_cycle), dram_calendar(machine.dram_bytes_per_cycle()),
-      row_miss_cycles(machine.dram.row_miss_ns * machine.device.clock_ghz),
-      dram_latency_cycles(machine.dram.latency_ns * machine.device.clock_ghz), line_bytes(machine.l2.line_bytes) {
+    : machine(machine), l2_meter(machine.l2.bytes_per_cycle, slack), dram_meter(machine.dram_bytes_per_cycle(), slack),
+      l2_latency(machine.l2.kib > 0 ? machine.l2.latency_cycles : 0),
+      dram_latency(uint64_t(std::ceil(machine.dram.latency_ns * machine.device.clock_ghz - 1e-6))),
+      row_miss_cycles(machine.dram.row_miss_ns * machine.device.clock_ghz), line_bytes(machine.l2.line_bytes) {
   if (machine.l2.kib > 0) {
     ways = machine.l2.ways;
     sets = std::max<uint64_t>(1, machine.l2_bytes() / line_bytes / ways);
     tags.assign(sets * ways, 0);
     stamps.assign(sets * ways, 0);
     dirty.assign(sets * ways, 0);
+    arrival.assign(sets * ways, 0);
   }
   open_rows.assign(machine.dram.banks, 0);
   bank_misses.assign(machine.dram.banks, 0);
 }
 
-void MemoryTiming::reset_time() {
-  l2_calendar.reset();
-  dram_calendar.reset();
+void MemoryTiming::reset_time(uint64_t start) {
+  launch_start = start;
+  l2_meter.reset();
+  dram_meter.reset();
 }
 
-void MemoryTiming::dram(Traffic &traffic, uint64_t address, uint64_t bytes, bool write) {
+void MemoryTiming::dram(Request &request, uint64_t address, uint64_t bytes, bool write) {
   uint64_t burst = machine.dram.burst_bytes, first = address / burst, last = (address + bytes - 1) / burst;
   uint64_t moved = (last - first + 1) * burst;
-  (write ? traffic.dram_written : traffic.dram_read) += moved;
   (write ? total.dram_written : total.dram_read) += moved;
+  request.passed = std::max(request.passed, dram_meter.take(request.begin, moved));
   for (uint64_t row = address / machine.dram.row_bytes; row <= (address + bytes - 1) / machine.dram.row_bytes; ++row) {
     uint32_t bank = row % open_rows.size();
     if (open_rows[bank] == row + 1)
       continue;
     open_rows[bank] = row + 1;
-    ++traffic.row_misses, ++total.row_misses;
+    ++total.row_misses;
     if (bank_misses[bank]++ == 0)
       touched_banks.push_back(bank);
   }
 }
 
-void MemoryTiming::touch(Traffic &traffic, uint64_t address, uint64_t bytes, bool write) {
-  if (bytes == 0)
-    return;
+// The lines of a run; `moved_before`: bytes of the request before it.
+void MemoryTiming::touch(Request &request, uint64_t address, uint64_t bytes, bool write, uint64_t moved_before, const Meter &port) {
   if (ways == 0) {
-    traffic.missed |= !write;
-    dram(traffic, address, bytes, write);
+    request.missed |= !write;
+    dram(request, address, bytes, write);
     return;
   }
-  (write ? traffic.l2_written : traffic.l2_read) += bytes;
   (write ? total.l2_written : total.l2_read) += bytes;
   uint64_t end = address + bytes;
   for (uint64_t number = address / line_bytes; number <= (end - 1) / line_bytes; ++number) {
@@ -83,55 +60,58 @@ void MemoryTiming::touch(Traffic &traffic, uint64_t address, uint64_t bytes, boo
     if (way == ways) {
       way = std::min_element(&stamps[base], &stamps[base] + ways) - &stamps[base];
       if (dirty[base + way])
-        dram(traffic, (tags[base + way] - 1) * line_bytes, line_bytes, true);
+        --dirty_lines, dram(request, (tags[base + way] - 1) * line_bytes, line_bytes, true);
       tags[base + way] = number + 1;
       dirty[base + way] = 0;
+      arrival[base + way] = 0;
       bool whole = number * line_bytes >= address && (number + 1) * line_bytes <= end;
       if (!write || !whole) {
-        dram(traffic, number * line_bytes, line_bytes, false);
-        traffic.missed |= !write;
+        dram(request, number * line_bytes, line_bytes, false);
+        request.missed |= !write;
+        uint64_t asked = request.begin + port.alone(moved_before + (std::max(number * line_bytes, address) - address));
+        arrival[base + way] = launch_start + std::max(asked, request.passed) + dram_latency;
       }
+    } else if (!write && arrival[base + way] > launch_start) {
+      request.under_way = std::max(request.under_way, arrival[base + way] - launch_start + l2_latency);
     }
     stamps[base + way] = clock;
-    if (write)
-      dirty[base + way] = 1;
+    if (write && !dirty[base + way])
+      dirty[base + way] = 1, ++dirty_lines;
   }
 }
 
-MemoryTiming::Passed MemoryTiming::schedule(const Traffic &traffic, uint64_t start, double port_bytes, double port_rate) {
-  uint64_t end = start + uint64_t(std::ceil(port_bytes / port_rate));
-  if (uint64_t bytes = traffic.l2_read + traffic.l2_written)
-    end = std::max(end, l2_calendar.take(start, double(bytes), port_rate));
-  double dram_bytes = double(traffic.dram_read + traffic.dram_written);
-  // Bursts and evictions may make DRAM move more than the port does; the port does not limit those.
-  if (dram_bytes > 0)
-    end = std::max(end, dram_calendar.take(start, dram_bytes, port_rate * std::max(1.0, dram_bytes / std::max(port_bytes, 1.0))));
+MemoryTiming::Passed MemoryTiming::finish(const Request &request) {
+  uint64_t passed = request.passed;
   uint32_t most = 0;
   for (uint32_t bank : touched_banks)
     most = std::max(most, bank_misses[bank]), bank_misses[bank] = 0;
   touched_banks.clear();
   // One bank opens its rows one after another; the first of them is part of the latency.
   if (most > 1)
-    end = std::max(end, start + uint64_t(std::ceil((most - 1) * row_miss_cycles)));
-  double latency = (ways ? machine.l2.latency_cycles : 0) + (traffic.missed || !ways ? dram_latency_cycles : 0);
-  return {end, end + uint64_t(std::ceil(latency))};
+    passed = std::max(passed, request.begin + uint64_t(std::ceil((most - 1) * row_miss_cycles)));
+  uint64_t latency = l2_latency + (request.missed || !ways ? dram_latency : 0);
+  return {passed, latency, request.under_way};
 }
 
-uint64_t MemoryTiming::line(uint64_t address, bool write, uint64_t start) {
-  Traffic traffic;
-  touch(traffic, address, 64, write);
-  return schedule(traffic, start, 64, machine.dma.bytes_per_cycle).arrived - start;
+MemoryTiming::Passed MemoryTiming::copy(const std::vector<Run> &runs, bool write, uint64_t begin, const Meter &port) {
+  Request request{begin, begin};
+  uint64_t bytes = 0, before = total.dram_read + total.dram_written;
+  for (const Run &run : runs) {
+    touch(request, run.address, run.bytes, write, bytes, port);
+    bytes += run.bytes;
+  }
+  if (ways && bytes)
+    request.passed = std::max(request.passed, l2_meter.take(begin, bytes));
+  request.passed = std::max(request.passed, begin + dram_meter.alone(total.dram_read + total.dram_written - before));
+  return finish(request);
 }
 
-MemoryTiming::Traffic MemoryTiming::write_back() {
-  Traffic traffic;
-  for (size_t i = 0; i < dirty.size(); ++i)
-    if (dirty[i])
-      dram(traffic, (tags[i] - 1) * line_bytes, line_bytes, true), dirty[i] = 0;
-  for (uint32_t bank : touched_banks)
-    bank_misses[bank] = 0;
-  touched_banks.clear();
-  return traffic;
+uint64_t MemoryTiming::line(uint64_t address, bool write, uint64_t begin) {
+  Request request{begin, begin};
+  touch(request, address, 64, write, 0, l2_meter);
+  if (ways)
+    request.passed = std::max(request.passed, l2_meter.take(begin, 64));
+  return finish(request).arrived();
 }
 
 } // namespace dougong::sim

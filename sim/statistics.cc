@@ -75,6 +75,7 @@ nlohmann::json Statistics::json() const {
                    {"dram_written", dram_written},
                    {"dma_read", dma_read},
                    {"dma_written", dma_written}}},
+                 {"l2_dirty_bytes", l2_dirty},
                  {"dram_row_misses", row_misses},
                  {"energy_joule",
                   {{"tensor", energy.tensor},

@@ -24,6 +24,15 @@ struct BenchCore {
   uint8_t *lm(uint64_t address) { return core().lm + (address - DG_LM_BASE); }
   template <typename T> T &lm_as(uint64_t address) { return *reinterpret_cast<T *>(lm(address)); }
 
+  // When a flag of a core's queue reached the value.
+  uint64_t when(int flag, uint64_t value) {
+    engines().await(flag, value);
+    shared.serve_before(~0ull);
+    uint64_t cycle = engines().known() ? engines().when() : ~0ull;
+    engines().came();
+    return cycle;
+  }
+
   // The message of the fault or deadlock that `action` ends in; empty if none.
   template <typename F> std::string trapped(F action) {
     try {

@@ -249,7 +249,7 @@ TEST(Timing, ATensorCommandTakesItsStepsAndStartup) {
   bench.engines().tensor(c, bench.now);
   // Two tiles of 64 rows, one of 64 columns, 100 steps at half a step a cycle.
   EXPECT_EQ(uint64_t(machine.tensor.startup_cycles + 2 * 100 * 2), bench.engines().done());
-  EXPECT_EQ(bench.engines().when(DG_TENSOR, 1), bench.engines().done());
+  EXPECT_EQ(bench.when(DG_TENSOR, 1), bench.engines().done());
 }
 
 TEST(Timing, EnginesShareTheBanksOfLocalMemory) {
@@ -281,12 +281,12 @@ TEST(Timing, EnginesOverlapUnlessACommandWaits) {
   uint64_t first = e.dma(DG_LOAD0, load, bench.now);
   load.dst = lm + 65536, load.src = dram + 65536;
   e.dma(DG_LOAD1, load, bench.now);
-  uint64_t one = e.when(DG_LOAD0, first), both = e.done();
+  uint64_t one = bench.when(DG_LOAD0, first), both = e.done();
   EXPECT_LT(both, 2 * one);
   dg_dma_command store = copy(lm, dram + 0x40000, 1, 32768, 0, 0);
   e.wait(DG_STORE0, DG_LOAD0, first, 0);
   e.dma(DG_STORE0, store, bench.now);
-  EXPECT_GT(e.when(DG_STORE0, 1), one);
+  EXPECT_GT(bench.when(DG_STORE0, 1), one);
 }
 
 TEST(Timing, CopiesKeepTheRooflines) {
@@ -301,15 +301,52 @@ TEST(Timing, CopiesKeepTheRooflines) {
   }
   double cycles = double(e.done());
   EXPECT_GE(cycles, double(bytes) / machine.dram_bytes_per_cycle());
-  EXPECT_GE(cycles, double(bytes) / 2 / machine.dma.bytes_per_cycle);
-  // Two queues of one core draw 64 bytes a cycle; DRAM has 85.
-  EXPECT_LE(cycles, 1.1 * double(bytes) / 2 / machine.dma.bytes_per_cycle);
+  // Two queues of one core share its port, 32 bytes a cycle; DRAM has 85.
+  EXPECT_GE(cycles, double(bytes) / machine.dma.bytes_per_cycle);
+  EXPECT_LE(cycles, 1.01 * double(bytes) / machine.dma.bytes_per_cycle);
   EXPECT_EQ(bytes, bench.shared.timing.total.dram_read);
   // Again: L2 has the last 4 MiB, not what came before.
   uint64_t before = bench.shared.timing.total.dram_read;
   for (int i = 180; i < 200; ++i)
     e.dma(DG_LOAD0, copy(dram + i * 65536, lm, 1, 65536, 0, 0), bench.now);
+  e.done();
   EXPECT_EQ(before, bench.shared.timing.total.dram_read);
+}
+
+// A port has a width for each direction: loads and stores pass each other.
+TEST(Timing, LoadsAndStoresDoNotShareAPort) {
+  Machine machine = phone();
+  machine.dram.gb_per_s = 1000; // so that only the port is narrow
+  auto cycles = [&](int second) {
+    BenchCore bench(machine, timed());
+    bench.shared.memory.map(dram, 8 << 20, "data");
+    for (int i = 0; i < 16; ++i) {
+      bench.engines().dma(DG_LOAD0, copy(dram + i * 65536, lm, 1, 65536, 0, 0), bench.now);
+      bool store = second == DG_STORE0;
+      uint64_t other = dram + (4 << 20) + i * 65536, mine = lm + 65536;
+      bench.engines().dma(second, copy(store ? mine : other, store ? other : mine, 1, 65536, 0, 0), bench.now);
+    }
+    return bench.engines().done();
+  };
+  EXPECT_GE(cycles(DG_LOAD1), 32u * 65536 / 32);
+  EXPECT_LE(cycles(DG_STORE0), 1.05 * 16 * 65536 / 32);
+}
+
+// Two loads of a line: the second one, of another core, finds it on its way and has it when it comes, not before.
+TEST(Timing, ALineUnderWayIsNotThereYet) {
+  Options options = timed();
+  options.cores = 2;
+  Machine machine = phone();
+  BenchCore bench(machine, options);
+  bench.shared.memory.map(dram, 1 << 20, "data");
+  for (int core : {0, 1})
+    bench.core(core).engines.dma(DG_LOAD0, copy(dram, lm, 1, 4096, 0, 0), bench.now);
+  uint64_t first = bench.core(0).engines.done(), second = bench.core(1).engines.done();
+  EXPECT_EQ(4096u, bench.shared.timing.total.dram_read);
+  EXPECT_GE(first, uint64_t(machine.dma.startup_cycles + machine.l2.latency_cycles + machine.dram.latency_ns * machine.device.clock_ghz));
+  EXPECT_NEAR(double(second), double(first), 2);
+  bench.core(1).engines.dma(DG_LOAD0, copy(dram, lm, 1, 4096, 0, 0), second); // now it is there
+  EXPECT_LE(bench.core(1).engines.done() - second, uint64_t(machine.dma.startup_cycles + 4096 / 32 + machine.l2.latency_cycles));
 }
 
 // A block of 64 columns of a matrix whose rows are 4 KiB apart: 1 MiB in all, of 4 MiB that L2 has, whatever the distance of the rows.
@@ -319,6 +356,7 @@ TEST(Timing, RowsAPowerOfTwoApartDoNotCrowdL2) {
   for (int pass = 0; pass < 2; ++pass)
     for (int64_t row = 0; row < 4096; row += 1024)
       bench.engines().dma(DG_LOAD0, copy(dram + row * 4096, lm, 1024, 256, 4096, 256), bench.now);
+  bench.engines().done();
   EXPECT_EQ(4096u * 256, bench.shared.timing.total.dram_read);
 }
 
@@ -327,18 +365,26 @@ TEST(Timing, ShortRowsCostWholeBursts) {
   BenchCore bench(machine, timed());
   bench.shared.memory.map(dram, 1 << 20, "data");
   bench.engines().dma(DG_LOAD0, copy(dram, lm, 512, 8, 128, 8), bench.now);
+  bench.engines().done();
   EXPECT_EQ(512u * machine.dram.burst_bytes, bench.shared.timing.total.dram_read);
   EXPECT_EQ(512u * 8, bench.shared.dma_read);
 }
 
 TEST(Timing, StoresComeBackFromL2AndAreWrittenOnce) {
   BenchCore bench(phone(), timed());
-  bench.shared.memory.map(dram, 1 << 20, "data");
+  bench.shared.memory.map(dram, 8 << 20, "data");
   for (int i = 0; i < 4; ++i)
     bench.engines().dma(DG_STORE0, copy(lm, dram, 1, 65536, 0, 0), bench.now);
+  bench.engines().wait(DG_LOAD0, DG_STORE0, 4, 0);
   bench.engines().dma(DG_LOAD0, copy(dram, lm, 1, 65536, 0, 0), bench.now);
+  bench.engines().done();
   EXPECT_EQ(0u, bench.shared.timing.total.dram_read + bench.shared.timing.total.dram_written);
-  EXPECT_EQ(65536u, bench.shared.timing.write_back().dram_written);
+  EXPECT_EQ(65536u, bench.shared.timing.dirty_bytes()); // DRAM does not have them yet
+  for (int i = 0; i < 80; ++i)                          // 5 MiB of others: they are evicted
+    bench.engines().dma(DG_LOAD0, copy(dram + 65536 * (i + 1), lm, 1, 65536, 0, 0), bench.now);
+  bench.engines().done();
+  EXPECT_EQ(65536u, bench.shared.timing.total.dram_written);
+  EXPECT_EQ(0u, bench.shared.timing.dirty_bytes());
 }
 
 TEST(Timing, AFullQueueHoldsUpItsCore) {
@@ -346,12 +392,101 @@ TEST(Timing, AFullQueueHoldsUpItsCore) {
   BenchCore bench(machine, timed());
   dg_tensor_command c{};
   c.a = lm, c.b = lm, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = 64, c.n = 64, c.k[2] = 1000, c.acc_m_stride = 256;
+  bench.lm_as<dg_tensor_command>(lm + 4096) = c;
   for (int i = 0; i <= machine.tensor.queue_depth; ++i) {
-    EXPECT_EQ(0u, bench.now) << i;
-    bench.engines().tensor(c, bench.now);
+    EXPECT_EQ(0u, bench.core().time) << i;
+    bench.core().issue_tensor(lm + 4096);
   }
-  bench.engines().tensor(c, bench.now);
-  EXPECT_GT(bench.now, 0u);
+  bench.core().issue_tensor(lm + 4096); // a place is free when the second one starts
+  EXPECT_EQ(uint64_t(machine.tensor.startup_cycles + 1000) * cycle, bench.core().time);
+  EXPECT_EQ(uint64_t(machine.tensor.startup_cycles + 1000), bench.core().count.stalls[int(Stall::queue)]);
+}
+
+// The vector unit does not wait; what it reads and writes is missing to the engines.
+TEST(Timing, TheVectorUnitTakesBandwidthOfLocalMemory) {
+  auto cycles = [](uint64_t vector_bytes) {
+    Machine machine = phone();
+    machine.core.lm_banks = 4; // 128 bytes a cycle: just enough for the tensor engine
+    BenchCore bench(machine, timed());
+    Core &core = bench.core();
+    core.count.instructions += 4000; // two thousand cycles of the reference schedule
+    core.count.lm_read += vector_bytes;
+    dg_tensor_command c{};
+    c.a = lm, c.b = lm + 4096, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.n = 64, c.k[2] = 6400,
+    c.acc_m_stride = 256;
+    core.engines.tensor(c, 0);
+    core.count.instructions += 4000;
+    core.count.lm_read += vector_bytes;
+    core.engines.tensor(c, 0);
+    return core.engines.done();
+  };
+  EXPECT_NEAR(double(cycles(2000 * 64)), double(cycles(0) + 2000 * 64 / 128), 64.0); // an epoch
+}
+
+// Whatever core, queue and memory are in question: a faster memory makes nothing later. Random commands of three cores, with waits.
+TEST(Timing, FasterMemoryIsNeverSlower) {
+  auto run = [](unsigned seed, auto faster) {
+    std::mt19937 random(seed);
+    auto below = [&](uint32_t n) { return random() % n; };
+    Machine machine = phone();
+    machine.l2.kib = 256; // so that lines are evicted
+    faster(machine);
+    Options options = timed();
+    options.cores = 3;
+    BenchCore bench(machine, options);
+    bench.shared.memory.map(dram, 4 << 20, "data");
+    std::vector<uint64_t> times;
+    uint64_t tickets[3][DG_QUEUES] = {};
+    for (int step = 0; step < 400; ++step) {
+      int number = below(3);
+      Core &core = bench.core(number);
+      core.count.instructions += below(2000);
+      bench.shared.horizon = std::min(bench.core((number + 1) % 3).reference(), bench.core((number + 2) % 3).reference());
+      int queue = int(below(5)) + (below(5) == 0 ? 1 : 0);
+      int other = below(DG_QUEUES);
+      if (below(2) && tickets[number][other])
+        core.engines.wait(queue, other, 1 + below(uint32_t(tickets[number][other])), 0);
+      if (queue <= DG_DRAIN) {
+        dg_tensor_command c{};
+        c.a = lm, c.b = lm, c.a_type = c.b_type = DG_I8, c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.n = 1 + below(64),
+        c.k[2] = 1 + below(300);
+        tickets[number][DG_TENSOR] = core.engines.tensor(c, core.time / cycle);
+      } else {
+        bool load = queue == DG_LOAD0 || queue == DG_LOAD1;
+        uint64_t there = dram + below(3 << 20);
+        uint32_t rows = 1 + below(64), bytes = 1 + below(2000);
+        dg_dma_command c = copy(load ? there : lm, load ? lm : there, rows, bytes, load ? 4096 : bytes, load ? bytes : 4096);
+        tickets[number][queue] = core.engines.dma(queue, c, core.time / cycle);
+      }
+      core.engines.came(); // a full queue does not matter here
+      if (below(8) == 0) {
+        int flag = below(DG_QUEUES);
+        if (!tickets[number][flag])
+          continue;
+        bench.shared.horizon = ~0ull;
+        core.await(flag, tickets[number][flag] - below(2));
+        times.push_back(core.time);
+      }
+    }
+    for (int i = 0; i < 3; ++i)
+      times.push_back(bench.core(i).engines.done());
+    return times;
+  };
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    auto before = run(seed, [](Machine &) {});
+    auto check = [&](const char *what, auto faster) {
+      auto after = run(seed, faster);
+      ASSERT_EQ(before.size(), after.size());
+      for (size_t i = 0; i < before.size(); ++i)
+        ASSERT_LE(after[i], before[i]) << what << ", seed " << seed << ", time " << i;
+    };
+    for (double factor : {1.01, 1.5, 2.0, 3.0, 16.0})
+      check("DRAM", [&](Machine &m) { m.dram.gb_per_s *= factor; });
+    check("L2", [](Machine &m) { m.l2.bytes_per_cycle *= 2; });
+    check("L2 latency", [](Machine &m) { m.l2.latency_cycles /= 2; });
+    check("DRAM latency", [](Machine &m) { m.dram.latency_ns /= 3; });
+    check("rows", [](Machine &m) { m.dram.row_miss_ns /= 2; });
+  }
 }
 
 } // namespace
