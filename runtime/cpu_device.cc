@@ -3,6 +3,7 @@
 #include "runtime/devices.h"
 #include "runtime/handle_table.h"
 #include "runtime/host_memory.h"
+#include "runtime/launch_totals.h"
 #include "runtime/thread_pool.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -100,18 +101,11 @@ public:
     Clock::time_point start = Clock::now();
     pool.run(*programs, run_range, &region);
     Statistics one;
-    one.launches = 1;
-    one.programs = *programs;
     one.host_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    std::lock_guard counting(mutex);
-    total.add(one);
-    return one;
+    return totals.add(one, *programs);
   }
 
-  Statistics statistics() const override {
-    std::lock_guard lock(mutex);
-    return total;
-  }
+  Statistics statistics() const override { return totals.get(); }
 
 private:
   struct Kernel {
@@ -127,8 +121,7 @@ private:
   std::vector<uint64_t> block; // the launch block being run
   HandleTable<ModuleHandle, llvm::orc::JITDylib *> modules;
   HandleTable<KernelHandle, Kernel> kernels;
-  mutable std::mutex mutex;
-  Statistics total;
+  LaunchTotals totals;
 };
 
 } // namespace

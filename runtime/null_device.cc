@@ -3,6 +3,7 @@
 #include "runtime/devices.h"
 #include "runtime/handle_table.h"
 #include "runtime/host_memory.h"
+#include "runtime/launch_totals.h"
 
 namespace dougong {
 namespace {
@@ -42,25 +43,16 @@ public:
     auto programs = program_count(grid);
     if (!programs)
       return programs.takeError();
-    Statistics one;
-    one.launches = 1;
-    one.programs = *programs;
-    std::lock_guard lock(mutex);
-    total.add(one);
-    return one;
+    return totals.add({}, *programs);
   }
 
-  Statistics statistics() const override {
-    std::lock_guard lock(mutex);
-    return total;
-  }
+  Statistics statistics() const override { return totals.get(); }
 
 private:
   std::unique_ptr<HostMemory> host;
   HandleTable<ModuleHandle, std::string> modules;
   HandleTable<KernelHandle, ModuleHandle> kernels;
-  mutable std::mutex mutex;
-  Statistics total;
+  LaunchTotals totals;
 };
 
 } // namespace
