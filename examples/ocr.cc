@@ -51,7 +51,7 @@ void progress(const std::string &now) {
   std::fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", now.c_str());
 }
 
-// The model as `dougong compile` made it, if it is there for the shapes that reading wants; else the ONNX file.
+// The model as `dougong compile` made it, if that is in the folder; else the ONNX file.
 dougong::Session open(const Options &options, const std::string &name) {
   std::string file = name + (std::filesystem::exists(options.models + "/" + name + ".dgx") ? ".dgx" : ".onnx");
   dougong::SessionOptions how{.device = options.device, .machine = options.machine, .timing = options.report};

@@ -3,7 +3,7 @@ import double_reference
 import numpy as np
 import ocr_models
 import pytest
-import reading
+from ocr_models import reading
 
 import dougong
 

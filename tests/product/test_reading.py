@@ -2,11 +2,10 @@
 import subprocess
 import sys
 
-import draw
 import numpy as np
 import ocr_models
 import pytest
-import reading
+from ocr_models import draw, reading
 from PIL import Image
 
 import dougong
@@ -44,6 +43,19 @@ def test_programs(drawn, tmp_path):
         assert [line.split("  ")[0].strip() for line in done.stdout.splitlines()] == drawn[1]
     marked = np.asarray(Image.open(boxes)).astype(int)
     assert marked.shape == (640, 640, 3) and (np.abs(marked - [220, 30, 30]).sum(axis=2) == 0).sum() > 1000
+
+
+def test_programs_with_compiled_models(drawn, tmp_path):
+    """From .dgx files alone: the alphabet, too, is in there."""
+    shapes = {"det": [(1, 3, 640, 640)], "cls": [(1, 3, 48, reading.CLASSIFIER_WIDTH)], "rec": [(1, 3, reading.HEIGHT, width) for width in reading.WIDTHS]}
+    for model, file in ocr_models.FILES.items():
+        session = dougong.load(ocr_models.path(model), device="cpu")
+        for shape in shapes[model]:
+            session.prepare({session.inputs[0].name: shape})
+        session.save(tmp_path / file.replace(".onnx", ".dgx"))
+    for command in ([SOURCE / "build" / "bin" / "ocr"], [sys.executable, SOURCE / "examples" / "ocr.py"]):
+        done = subprocess.run([*command, drawn[0], "--models", tmp_path], capture_output=True, text=True, check=True)
+        assert [line.split("  ")[0].strip() for line in done.stdout.splitlines()] == drawn[1]
 
 
 def test_a_picture_that_is_none(tmp_path):
