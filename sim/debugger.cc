@@ -1,4 +1,3 @@
-#include "isa/compressed.h"
 #include "sim/debugger.h"
 #include <cstring>
 
@@ -11,147 +10,205 @@ DG_HANDLER run_breakpoint(const Op *op, Core *core, int64_t remaining, uint64_t 
   core->time = time;
 }
 
-int64_t sign_extended(uint32_t value, int bits) { return int64_t(uint64_t(value) << (64 - bits)) >> (64 - bits); }
+constexpr int64_t quantum_instructions = 5000;
 
-// The immediates of RISC-V's branches and jumps.
-int64_t branch_offset(uint32_t w) {
-  return sign_extended((w >> 31 & 1) << 12 | (w >> 7 & 1) << 11 | (w >> 25 & 63) << 5 | (w >> 8 & 15) << 1, 13);
-}
-int64_t jump_offset(uint32_t w) {
-  return sign_extended((w >> 31 & 1) << 20 | (w >> 12 & 255) << 12 | (w >> 20 & 1) << 11 | (w >> 21 & 1023) << 1, 21);
-}
+bool moves(const Core &core) { return core.state == Core::State::running || core.state == Core::State::waiting; }
 
 } // namespace
 
 Op *Debugger::operation(uint64_t address) {
-  Code *code = address % 2 ? nullptr : shared.code_at(address);
+  Code *code = shared.code_at(address);
   return code ? &code->ops[(address - code->begin) / 2] : nullptr;
 }
 
 bool Debugger::set_breakpoint(uint64_t address) {
-  if (!operation(address))
-    return false;
+  constexpr uint64_t landing_bytes = 4;
+  if (!operation(address)) {
+    if (address % 2 || !shared.memory.find(address, landing_bytes))
+      return false;
+    shared.codes.push_back({address, landing_bytes, undecoded_operations(landing_bytes / 2 + 2, shared.options.timing)});
+  }
   breakpoints.insert(address);
   return true;
 }
 
 void Debugger::clear_breakpoint(uint64_t address) { breakpoints.erase(address); }
 
+bool Debugger::set_watchpoint(Core &core, uint64_t address, uint64_t bytes) {
+  const uint8_t *at = memory(core, address, bytes);
+  if (!at)
+    return false;
+  watchpoints.push_back({address < DG_DRAM_BASE ? &core : nullptr, address, std::string(reinterpret_cast<const char *>(at), bytes)});
+  return true;
+}
+
+void Debugger::clear_watchpoint(Core &core, uint64_t address, uint64_t bytes) {
+  std::erase_if(watchpoints,
+                [&](const Watchpoint &w) { return w.address == address && w.value.size() == bytes && (!w.core || w.core == &core); });
+}
+
+const Debugger::Watchpoint *Debugger::changed_watchpoint() {
+  const Watchpoint *changed = nullptr;
+  for (Watchpoint &w : watchpoints)
+    if (const uint8_t *at = memory(w.core ? *w.core : *shared.cores[0], w.address, w.value.size());
+        at && std::memcmp(at, w.value.data(), w.value.size())) {
+      w.value.assign(reinterpret_cast<const char *>(at), w.value.size());
+      changed = &w;
+    }
+  return changed;
+}
+
 // An armed operation has lost its own handler; what is undecoded is decoded when it is reached again.
 void Debugger::arm() {
-  for (const std::set<uint64_t> *set : {&breakpoints, &temporary})
-    for (uint64_t address : *set)
-      if (Op *op = operation(address))
-        op->run = run_breakpoint;
+  for (uint64_t address : breakpoints)
+    if (Op *op = operation(address))
+      op->run = run_breakpoint;
 }
 
 void Debugger::disarm() {
-  for (const std::set<uint64_t> *set : {&breakpoints, &temporary})
-    for (uint64_t address : *set)
-      if (Op *op = operation(address); op && op->run == run_breakpoint)
-        op->run = undecoded(shared.options.timing);
+  for (uint64_t address : breakpoints)
+    if (Op *op = operation(address); op && op->run == run_breakpoint)
+      op->run = undecoded(shared.options.timing);
 }
 
-// Where the instruction at the core's pc may go on.
-std::vector<uint64_t> Debugger::successors(const Core &core) const {
-  uint64_t at = pc(core);
-  uint16_t half;
-  std::memcpy(&half, shared.memory.host(at), 2);
-  bool compressed = (half & 3) != 3;
-  uint32_t word = half;
-  if (compressed)
-    word = compressed::expand(half);
-  else
-    std::memcpy(&word, shared.memory.host(at), 4);
-  uint64_t next = at + (compressed ? 2 : 4);
-  switch (word & 0x7f) {
-  case 0x63:
-    return {next, at + uint64_t(branch_offset(word))};
-  case 0x6f:
-    return {at + uint64_t(jump_offset(word))};
-  case 0x67: {
-    uint32_t base = word >> 15 & 31;
-    return {((base ? core.x[base] : 0) + uint64_t(sign_extended(word >> 20, 12))) & ~uint64_t(1)};
-  }
-  default:
-    return {next};
-  }
+bool Debugger::set_pc(Core &core, uint64_t address) {
+  if (!shared.code_at(address))
+    return false;
+  core.op = core.enter(core.op, address, 0, core.time);
+  return true;
 }
 
-void Debugger::set_pc(Core &core, uint64_t address) {
-  if (shared.code_at(address))
-    core.op = core.enter(core.op, address, 0, core.time);
+Debugger::Outcome Debugger::trapped(Core &core, const Trap &trap) {
+  if (core.ops) // it stands where the trap says, which may be right behind its code
+    core.op = core.ops + (trap.pc - core.code_begin) / 2;
+  return {Stop::trap, &core, trap.text, trap.kind, 0};
 }
 
-// One quantum. Only the core's own state, and whether it now stands at an armed operation, say why it ended.
-Debugger::Outcome Debugger::run_core(Core &core) {
-  constexpr int64_t quantum = 5000;
+// One instruction; but from a load-reserved to its store-conditional in one go, which could never succeed otherwise.
+Debugger::Outcome Debugger::step(Core &core) {
+  constexpr int longest_sequence = 16;
+  int steps = 0;
+  core.reservation = ~0ull;
+  core.wait_for_engines();
+  do {
+    uint64_t at = pc(core);
+    const uint8_t *bytes = shared.memory.host(at);
+    Op *following = const_cast<Op *>(core.op) + ((*bytes & 3) == 3 ? 2 : 1); // there are two operations behind the last instruction
+    Handler kept = following->run;
+    following->run = run_breakpoint;
+    core.quantum = core.remaining = 1;
+    try {
+      core.op->run(core.op, &core, core.remaining, core.time);
+    } catch (const Trap &trap) {
+      following->run = kept;
+      return trapped(core, trap);
+    }
+    following->run = kept;
+    core.count.instructions += uint64_t(core.quantum - core.remaining);
+    core.quantum = core.remaining = 0;
+  } while (core.reservation != ~0ull && core.state == Core::State::running && ++steps < longest_sequence);
+  return {Stop::step, &core, {}};
+}
+
+// Only the core's own state, and whether it now stands at an armed operation, say why the quantum ended.
+Debugger::Outcome Debugger::run_quantum(Core &core) {
   try {
-    core.run(quantum);
+    core.wait_for_engines();
+    core.run(quantum_instructions);
   } catch (const Trap &trap) {
-    set_pc(core, trap.pc);
-    return {Stop::trap, &core, trap.text};
+    return trapped(core, trap);
   }
-  if (core.state == Core::State::running && core.op->run == run_breakpoint)
-    return {temporary.count(pc(core)) ? Stop::step : Stop::breakpoint, &core, {}};
-  return {Stop::done, nullptr, {}};
+  return {core.state == Core::State::running && core.op->run == run_breakpoint ? Stop::breakpoint : Stop::done, &core, {}};
 }
 
-Debugger::Outcome Debugger::resume(Core *stepped, const std::function<bool()> &interrupted) {
-  // First every core leaves the place it stands at, then the breakpoints are in force.
-  for (auto &core : shared.cores) {
-    if (core->state != Core::State::running || (stepped && core.get() != stepped))
+// The core after `last` in a round; with timing the one that is furthest behind, as without a debugger.
+Core *Debugger::next_to_run(const Core *last) const {
+  Core *best = nullptr;
+  size_t count = shared.cores.size(), first = last ? size_t(last->number) + 1 : 0;
+  for (size_t i = 0; i < count; ++i) {
+    Core *core = shared.cores[(first + i) % count].get();
+    if (!moves(*core) || motions[size_t(core->number)].kind != Motion::run)
       continue;
-    std::vector<uint64_t> next = successors(*core);
-    temporary = {next.begin(), next.end()};
-    uint64_t here = pc(*core);
-    bool loops = temporary.count(here); // a jump to itself: one turn is the step
-    temporary.erase(here);
-    std::set<uint64_t> others;
-    std::swap(others, breakpoints);
-    arm();
-    Outcome outcome{Stop::done, nullptr, {}};
-    core->time_limit = ~0ull;
-    do
-      outcome = run_core(*core);
-    while (!loops && outcome.why == Stop::done && core->state == Core::State::running && !interrupted());
-    disarm();
-    temporary.clear();
-    std::swap(others, breakpoints);
-    if (outcome.why == Stop::trap)
-      return outcome;
+    if (!shared.options.timing)
+      return core;
+    if (!best || core->reference() < best->reference())
+      best = core;
   }
-  if (stepped)
-    return stepped->state == Core::State::running ? Outcome{Stop::step, stepped, {}} : Outcome{Stop::done, stepped, {}};
-
-  arm();
-  Outcome outcome{Stop::done, nullptr, {}};
-  for (bool any = true; any && outcome.why == Stop::done;) {
-    any = false;
-    for (auto &core : shared.cores) {
-      if (core->state != Core::State::running)
-        continue;
-      outcome = run_core(*core);
-      any |= core->state == Core::State::running;
-      if (outcome.why == Stop::done && interrupted())
-        outcome = {Stop::interrupted, core.get(), {}};
-      if (outcome.why != Stop::done)
-        break;
-    }
-  }
-  disarm();
-  return outcome;
+  return best;
 }
 
-void Debugger::resume_freely() {
-  for (bool any = true; any;) {
-    any = false;
-    for (auto &core : shared.cores) {
-      if (core->state != Core::State::running)
-        continue;
-      core->run(5000);
-      any |= core->state == Core::State::running;
-    }
+// Every core that moves executes one instruction, those that step first. The step is over when all that step are where they were to go.
+Debugger::Outcome Debugger::step_round(const Pause &pause) {
+  bool stepping = false;
+  for (const Motion &motion : motions)
+    stepping |= motion.kind == Motion::step;
+  for (uint64_t round = 1;; ++round) {
+    Outcome arrived;
+    Core *last = nullptr;
+    bool under_way = false;
+    for (Motion::Kind kind : {Motion::step, Motion::run})
+      for (auto &core : shared.cores) {
+        const Motion &motion = motions[size_t(core->number)];
+        if (motion.kind != kind || !moves(*core))
+          continue;
+        if (kind == Motion::run && breakpoints.count(pc(*core)))
+          return {Stop::breakpoint, core.get(), {}};
+        last = core.get();
+        if (Outcome outcome = step(*core); outcome.why == Stop::trap)
+          return outcome;
+        if (const Watchpoint *changed = changed_watchpoint())
+          return {Stop::watchpoint, core.get(), {}, {}, changed->address};
+        if (kind == Motion::run)
+          continue;
+        uint64_t now = pc(*core);
+        if (moves(*core) && now - motion.begin < motion.end - motion.begin && !breakpoints.count(now))
+          under_way = true;
+        else
+          arrived = {Stop::step, core.get(), {}};
+      }
+    if (!last)
+      return {Stop::done, nullptr, {}};
+    if (stepping && !under_way)
+      return arrived;
+    if (round % 256 == 0 && pause(*last))
+      return {Stop::interrupted, last, {}};
+  }
+}
+
+Debugger::Outcome Debugger::resume(const std::vector<Motion> &wanted, const Pause &pause) {
+  motions = wanted;
+  bool stepping = !watchpoints.empty();
+  for (const Motion &motion : motions)
+    stepping |= motion.kind == Motion::step;
+  if (stepping)
+    return step_round(pause);
+
+  struct Armed {
+    Debugger &debugger;
+    explicit Armed(Debugger &debugger) : debugger(debugger) { debugger.arm(); }
+    ~Armed() { debugger.disarm(); }
+  } armed(*this);
+  Core *last = nullptr;
+  while (Core *core = next_to_run(last)) {
+    last = core;
+    Outcome outcome = run_quantum(*core);
+    if (outcome.why != Stop::done)
+      return outcome;
+    if (pause(*core))
+      return {Stop::interrupted, core, {}};
+  }
+  return {Stop::done, last, {}};
+}
+
+void Debugger::resume_freely(const Pause &pause) {
+  motions.assign(shared.cores.size(), {});
+  Core *last = nullptr;
+  while (Core *core = next_to_run(last)) {
+    last = core;
+    core->wait_for_engines();
+    core->run(quantum_instructions);
+    if (pause(*core))
+      return;
   }
 }
 
@@ -162,6 +219,19 @@ uint8_t *Debugger::memory(Core &core, uint64_t address, uint64_t bytes) {
   if (within(acc_base, uint64_t(shared.machine.acc_bytes())))
     return core.acc.get() + (address - acc_base);
   return shared.memory.find(address, bytes) ? shared.memory.host(address) : nullptr;
+}
+
+bool Debugger::write(Core &core, uint64_t address, std::string_view bytes) {
+  uint8_t *to = memory(core, address, bytes.size());
+  if (!to)
+    return false;
+  std::memcpy(to, bytes.data(), bytes.size());
+  // An instruction begins up to two bytes before what it covers.
+  for (Code &code : shared.codes)
+    for (uint64_t at = std::max(code.begin, (address - 2) & ~uint64_t(1)); at < std::min(code.begin + code.bytes, address + bytes.size());
+         at += 2)
+      code.ops[(at - code.begin) / 2] = Op{undecoded(shared.options.timing), 0, 0, 0, 0, 0};
+  return true;
 }
 
 } // namespace dougong::sim

@@ -42,4 +42,7 @@ std::map<std::string, std::string_view> debug_sections(std::string_view elf);
 // "kernels.c:12", from the DWARF lines of an ELF file; empty if it has none for the address.
 std::string source_line(std::string_view elf, uint64_t address);
 
+// Which functions that were inlined the address lies in, innermost first: "reads, inlined at kernels.c:19"; from the same.
+std::vector<std::string> inlined_calls(std::string_view elf, uint64_t address);
+
 } // namespace dougong::sim

@@ -1,148 +1,141 @@
 #include "sim/gdb_server.h"
-#include <arpa/inet.h>
+#include "sim/gdb_description.h"
+#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <optional>
 
 namespace dougong::sim {
 namespace {
 
-constexpr unsigned first_vector = 33, first_mask = first_vector + 32, register_count = first_mask + 8; // x0..x31, pc before
-constexpr int interrupt_signal = 2, trap_signal = 5, fault_signal = 11;
+using namespace gdb;
 
-std::string to_hex(const void *data, size_t bytes) {
+// gdb's own numbers, not the host's.
+enum Signal { signal_interrupt = 2, signal_illegal = 4, signal_trap = 5, signal_abort = 6, signal_segment = 11, signal_limit = 24 };
+
+constexpr uint64_t most_memory = 0x3000; // bytes of an answer in hex, well within a packet
+
+std::string to_hex(std::string_view bytes) {
   std::string hex;
-  for (size_t i = 0; i < bytes; ++i)
-    hex += fmt::format("{:02x}", static_cast<const uint8_t *>(data)[i]);
+  for (char c : bytes)
+    hex += fmt::format("{:02x}", uint8_t(c));
   return hex;
 }
+std::string to_hex(const void *data, size_t bytes) { return to_hex({static_cast<const char *>(data), bytes}); }
 
-bool from_hex(const std::string &hex, uint8_t *into, size_t bytes) {
-  if (hex.size() < bytes * 2)
-    return false;
-  for (size_t i = 0; i < bytes; ++i) {
-    unsigned value;
-    if (std::sscanf(hex.c_str() + 2 * i, "%2x", &value) != 1)
-      return false;
-    into[i] = uint8_t(value);
+std::optional<std::string> from_hex(std::string_view hex) {
+  std::string bytes;
+  for (; !hex.empty(); hex.remove_prefix(2)) {
+    uint8_t value;
+    if (hex.size() < 2 || std::from_chars(hex.data(), hex.data() + 2, value, 16).ptr != hex.data() + 2)
+      return std::nullopt;
+    bytes += char(value);
   }
-  return true;
+  return bytes;
 }
 
-// "ADDRESS,LENGTH" in hex; the rest after a ':' or ';' is left.
-bool parse_range(const char *text, uint64_t &address, uint64_t &length) {
-  char *end;
-  address = std::strtoull(text, &end, 16);
-  if (*end != ',')
+// Takes a number in hex off the front.
+std::optional<uint64_t> take_number(std::string_view &text) {
+  uint64_t value;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc())
+    return std::nullopt;
+  text.remove_prefix(size_t(end - text.data()));
+  return value;
+}
+
+bool take(std::string_view &text, std::string_view prefix) {
+  if (!text.starts_with(prefix))
     return false;
-  length = std::strtoull(end + 1, &end, 16);
+  text.remove_prefix(prefix.size());
   return true;
 }
 
-const char *queue_names[] = {"tensor", "drain", "load 0", "store 0", "load 1", "store 1"};
+struct Range {
+  uint64_t address, length;
+};
+// Takes "ADDRESS,LENGTH" off the front.
+std::optional<Range> take_range(std::string_view &text) {
+  auto address = take_number(text);
+  if (!address || !take(text, ","))
+    return std::nullopt;
+  auto length = take_number(text);
+  return length ? std::optional(Range{*address, *length}) : std::nullopt;
+}
+
+// The part "OFFSET,LENGTH" of a text, as qXfer answers it.
+std::string part_of(const std::string &text, std::string_view where) {
+  auto range = take_range(where);
+  if (!range)
+    return "E01";
+  if (range->address >= text.size())
+    return "l";
+  std::string_view rest = std::string_view(text).substr(range->address);
+  std::string_view part = rest.substr(0, std::min<uint64_t>(range->length, most_memory));
+  return (part.size() < rest.size() ? "m" : "l") + GdbConnection::escaped(part);
+}
+
+bool done(const Core &core) { return core.state == Core::State::returned || core.state == Core::State::exited; }
+
+constexpr const char *wrong_request = "E01", *no_memory = "E14";
 
 } // namespace
 
-GdbServer::GdbServer(Shared &shared, int port) : shared(shared), debugger(shared) {
-  listener = socket(AF_INET, SOCK_STREAM, 0);
-  int yes = 1;
-  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(uint16_t(port));
-  socklen_t size = sizeof address;
-  if (bind(listener, reinterpret_cast<sockaddr *>(&address), size) || listen(listener, 1) ||
-      getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size))
-    throw std::runtime_error(fmt::format("--gdb: cannot listen on port {}: {}", port, std::strerror(errno)));
-  std::fprintf(stderr, "waiting for gdb: target remote :%d\n", int(ntohs(address.sin_port)));
-  client = accept(listener, nullptr, nullptr);
-  if (client < 0)
-    throw std::runtime_error(fmt::format("--gdb: no client: {}", std::strerror(errno)));
-  setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+GdbServer::GdbServer(Shared &shared, int port, std::function<void(const Core &)> check_limit)
+    : shared(shared), debugger(shared), connection(port), check_limit(std::move(check_limit)) {
+  stopped = {Debugger::Stop::step, shared.cores[0].get(), {}};
 }
 
-GdbServer::~GdbServer() {
-  if (client >= 0)
-    close(client);
-  if (listener >= 0)
-    close(listener);
+// ---- The client -------------------------------------------------------------------------------------------------------------
+
+void GdbServer::wait_for_client() {
+  std::fprintf(stderr, "waiting for gdb: target remote :%d\n", connection.port());
+  connection.accept();
 }
 
-// ---- Packets: $body#checksum, each answered with + ------------------------------------------------------------------------
-
-std::string GdbServer::receive() {
-  auto next = [&]() -> char {
-    char c;
-    if (recv(client, &c, 1, 0) != 1)
-      throw Killed();
-    return c;
-  };
-  for (;;) {
-    char c = next();
-    if (c == 3)
-      return "\x03";
-    if (c != '$')
-      continue;
-    std::string body;
-    uint8_t sum = 0;
-    while ((c = next()) != '#')
-      body += c, sum = uint8_t(sum + uint8_t(c));
-    char digits[3] = {next(), next(), 0};
-    bool good = std::strtoul(digits, nullptr, 16) == sum;
-    if (acknowledge && ::send(client, good ? "+" : "-", 1, MSG_NOSIGNAL) != 1)
-      throw Killed();
-    if (good)
-      return body;
-  }
+bool GdbServer::interrupted(const Core &moved) {
+  chosen = moved.number;
+  check_limit(moved);
+  return connection.interrupted();
 }
 
-void GdbServer::send(const std::string &body) {
-  uint8_t sum = 0;
-  for (char c : body)
-    sum = uint8_t(sum + uint8_t(c));
-  std::string packet = fmt::format("${}#{:02x}", body, sum);
-  for (size_t sent = 0; sent < packet.size();) {
-    ssize_t n = ::send(client, packet.data() + sent, packet.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0)
-      throw Killed();
-    sent += size_t(n);
-  }
-}
-
-bool GdbServer::interrupted() {
-  pollfd waiting{client, POLLIN, 0};
-  if (poll(&waiting, 1, 0) <= 0)
-    return false;
-  char c;
-  ssize_t n = recv(client, &c, 1, MSG_PEEK);
-  if (n <= 0)
-    throw Killed();
-  if (c != 3)
-    return false;
-  recv(client, &c, 1, 0);
-  return true;
+// On, without a client; until one comes, for whom it stops.
+void GdbServer::run_detached() {
+  connection.drop();
+  detached = false;
+  bool back = false;
+  debugger.resume_freely([&](const Core &moved) {
+    chosen = moved.number;
+    check_limit(moved);
+    return back = connection.client_waits();
+  });
+  finished = !back;
+  if (back)
+    connection.accept();
 }
 
 void GdbServer::serve() {
   try {
-    while (!finished) {
-      std::string packet = receive();
-      if (packet == "\x03")
-        continue;
-      send(answer(packet));
-      if (packet == "QStartNoAckMode")
-        acknowledge = false;
-    }
-    if (detached)
-      debugger.resume_freely();
+    wait_for_client();
+    while (!finished)
+      try {
+        std::string packet = connection.receive();
+        if (packet == "\x03")
+          continue;
+        connection.send(answer(packet));
+        if (packet == "QStartNoAckMode")
+          connection.acknowledge(false);
+        if (detached)
+          run_detached();
+      } catch (const GdbConnection::Lost &) {
+        if (!finished)
+          wait_for_client();
+      }
   } catch (const Killed &) {
+    if (shared.kernel)
+      throw Trap{Trap::Kind::limit, debugger.pc(core()), "the debugger has ended the launch"};
     for (auto &each : shared.cores)
-      if (each->state == Core::State::running)
+      if (!done(*each))
         each->state = Core::State::exited, each->exit_code = 1;
   }
 }
@@ -150,104 +143,190 @@ void GdbServer::serve() {
 // ---- Requests --------------------------------------------------------------------------------------------------------------
 
 std::string GdbServer::answer(const std::string &packet) {
-  switch (packet.empty() ? 0 : packet[0]) {
+  std::string_view rest = packet;
+  char request = rest.empty() ? '\0' : rest[0];
+  if (request)
+    rest.remove_prefix(1);
+  switch (request) {
   case '?':
-    return stop_reply(trap_signal);
+    return stop_reply();
   case 'g':
     return read_registers();
-  case 'p':
-    return read_register(unsigned(std::strtoul(packet.c_str() + 1, nullptr, 16)));
+  case 'G':
+    return write_registers(rest) ? "OK" : wrong_request;
+  case 'p': {
+    auto number = take_number(rest);
+    return number && *number < register_count ? read_register(unsigned(*number)) : wrong_request;
+  }
   case 'P': {
-    size_t equals = packet.find('=');
-    return equals != packet.npos && write_register(unsigned(std::strtoul(packet.c_str() + 1, nullptr, 16)), packet.substr(equals + 1))
-               ? "OK"
-               : "E01";
+    auto number = take_number(rest);
+    return number && *number < register_count && take(rest, "=") && write_register(unsigned(*number), rest) ? "OK" : wrong_request;
   }
   case 'm':
+  case 'x':
     return read_memory(packet);
   case 'M':
+  case 'X':
     return write_memory(packet);
   case 'Z':
   case 'z':
     return breakpoint(packet);
   case 'c':
-    return resume(false);
-  case 's':
-    return resume(true);
+  case 's': // from an address, if there is one
+    if (auto address = take_number(rest); address && !debugger.set_pc(core(), *address))
+      return wrong_request;
+    return act(request == 'c' ? "c" : fmt::format("s:{:x}", chosen + 1));
+  case 'C':
+  case 'S': // with a signal, which cores do not have
+    return act(request == 'C' ? "c" : fmt::format("s:{:x}", chosen + 1));
   case 'k':
     throw Killed();
   case 'D':
-    detached = finished = true;
+    detached = true;
     return "OK";
   case 'H': {
-    long thread = std::strtol(packet.c_str() + 2, nullptr, 16);
-    if (thread > long(shared.cores.size()))
-      return "E01";
-    if (thread > 0)
-      chosen = int(thread) - 1;
-    return "OK";
+    if (rest.empty())
+      return wrong_request;
+    rest.remove_prefix(1);
+    return rest == "0" || rest == "-1" || choose(rest) ? "OK" : wrong_request;
   }
   case 'T': {
-    unsigned long thread = std::strtoul(packet.c_str() + 1, nullptr, 16);
-    return thread >= 1 && thread <= shared.cores.size() ? "OK" : "E01";
+    auto thread = take_number(rest);
+    return thread && *thread - 1 < shared.cores.size() ? "OK" : wrong_request;
   }
   case 'q':
   case 'Q':
     return query(packet);
   case 'v':
-    if (packet == "vCont?")
-      return "vCont;c;C;s;S";
-    if (packet.starts_with("vCont;c") || packet.starts_with("vCont;C"))
-      return resume(false);
-    if (packet.starts_with("vCont;s") || packet.starts_with("vCont;S")) {
-      size_t colon = packet.find(':');
-      if (colon != packet.npos)
-        if (unsigned long thread = std::strtoul(packet.c_str() + colon + 1, nullptr, 16); thread >= 1 && thread <= shared.cores.size())
-          chosen = int(thread) - 1;
-      return resume(true);
+    if (rest == "Cont?")
+      return "vCont;c;C;s;S;r";
+    if (take(rest, "Cont;"))
+      return act(std::string(rest));
+    if (take(rest, "Kill")) {
+      connection.send("OK");
+      throw Killed();
     }
     return "";
-  default:
+  default: // what an empty answer means is: no such request. Backwards (bs, bc) is one of these.
     return "";
   }
 }
 
-std::string GdbServer::stop_reply(int signal) const { return fmt::format("T{:02x}thread:{:x};", signal, chosen + 1); }
+bool GdbServer::choose(std::string_view thread) {
+  auto number = take_number(thread);
+  if (!number || *number - 1 >= shared.cores.size())
+    return false;
+  chosen = int(*number) - 1;
+  return true;
+}
 
-std::string GdbServer::resume(bool step) {
-  if (!trapped.empty()) { // nothing can go on after a fault: end as the program would have without a debugger
-    finished = true;
-    send("W" + fmt::format("{:02x}", 200));
-    throw Trap{Trap::Kind::fault, trap_pc, trapped};
+// "s:2;c": what threads are to do; the first that fits a thread counts, one without a thread fits all. The others stay.
+std::string GdbServer::act(const std::string &actions) {
+  if (actions.empty())
+    return wrong_request;
+  std::vector<Debugger::Motion> motions(shared.cores.size(), {Debugger::Motion::stay});
+  std::vector<bool> told(shared.cores.size());
+  for (std::string_view rest = actions; !rest.empty();) {
+    std::string_view action = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), action.size() + 1));
+    Debugger::Motion motion;
+    char kind = action.empty() ? '\0' : action[0];
+    if (kind)
+      action.remove_prefix(1);
+    if (kind == 'C' || kind == 'S')
+      take_number(action);
+    else if (kind == 'r') {
+      auto begin = take_number(action);
+      auto end = begin && take(action, ",") ? take_number(action) : std::nullopt;
+      if (!end)
+        return wrong_request;
+      motion.begin = *begin, motion.end = *end;
+    } else if (kind != 'c' && kind != 's')
+      return wrong_request;
+    motion.kind = kind == 'c' || kind == 'C' ? Debugger::Motion::run : Debugger::Motion::step;
+    std::optional<uint64_t> thread;
+    if (take(action, ":") && action != "-1") {
+      thread = take_number(action);
+      if (!thread || *thread - 1 >= shared.cores.size())
+        return wrong_request;
+      if (motion.kind == Debugger::Motion::step)
+        chosen = int(*thread) - 1;
+    }
+    for (size_t i = 0; i < motions.size(); ++i)
+      if ((!thread || *thread - 1 == i) && !told[i])
+        motions[i] = motion, told[i] = true;
   }
-  Debugger::Outcome outcome = debugger.resume(step ? &core() : nullptr, [&] { return interrupted(); });
-  if (outcome.core)
-    chosen = outcome.core->number;
-  switch (outcome.why) {
-  case Debugger::Stop::interrupted:
-    return stop_reply(interrupt_signal);
-  case Debugger::Stop::trap: {
-    trapped = outcome.text;
-    trap_pc = debugger.pc(core());
-    std::string text = "dougong: " + trapped + "\n";
-    send("O" + to_hex(text.data(), text.size()));
-    return stop_reply(fault_signal);
-  }
-  case Debugger::Stop::done:
+  return resume(motions);
+}
+
+std::string GdbServer::resume(const std::vector<Debugger::Motion> &motions) {
+  using Stop = Debugger::Stop;
+  if (stopped.why == Stop::trap) { // nothing can go on after a fault: end as the program would have without a debugger
     finished = true;
-    return fmt::format("W{:02x}", core().exit_code & 255);
+    connection.send(fmt::format("W{:02x}", 200));
+    throw Trap{stopped.kind, debugger.pc(core()), stopped.text};
+  }
+  stopped = {Stop::interrupted, &core(), {}}; // if the client is lost meanwhile
+  try {
+    stopped = debugger.resume(motions, [&](const Core &moved) { return interrupted(moved); });
+  } catch (const Trap &trap) { // a limit
+    stopped = {Stop::trap, &core(), trap.text, trap.kind, 0};
+  }
+  if (stopped.core)
+    chosen = stopped.core->number;
+  bool running = false;
+  for (auto &each : shared.cores)
+    running |= !done(*each);
+  if (!running && stopped.why != Stop::trap) {
+    finished = true;
+    return fmt::format("W{:02x}", shared.cores[0]->exit_code & 255);
+  }
+  if (stopped.why == Stop::trap)
+    connection.send("O" + to_hex("dougong: " + stopped.text + "\n"));
+  return stop_reply();
+}
+
+std::string GdbServer::stop_reply() const {
+  using Stop = Debugger::Stop;
+  int signal = signal_trap;
+  std::string reason;
+  switch (stopped.why) {
+  case Stop::interrupted:
+    signal = signal_interrupt;
+    break;
+  case Stop::breakpoint:
+    reason = "swbreak:;";
+    break;
+  case Stop::watchpoint:
+    reason = fmt::format("watch:{:x};", stopped.address);
+    break;
+  case Stop::trap:
+    signal = stopped.kind == Trap::Kind::limit                 ? signal_limit
+             : stopped.kind != Trap::Kind::fault               ? signal_abort
+             : stopped.text.starts_with("illegal instruction") ? signal_illegal
+             : stopped.text.starts_with("ebreak")              ? signal_trap
+                                                               : signal_segment;
+    break;
   default:
-    return stop_reply(trap_signal);
+    break;
   }
+  return fmt::format("T{:02x}thread:{:x};{}", signal, chosen + 1, reason);
 }
 
 std::string GdbServer::query(const std::string &packet) {
-  if (packet.starts_with("qSupported"))
-    return "PacketSize=8000;qXfer:features:read+;QStartNoAckMode+;vContSupported+;hwbreak+;swbreak+";
+  std::string_view rest = packet;
+  if (take(rest, "qSupported"))
+    return fmt::format("PacketSize={:x};qXfer:features:read+;qXfer:threads:read+;QStartNoAckMode+;vContSupported+;swbreak+;hwbreak+;"
+                       "binary-upload+",
+                       GdbConnection::most_bytes);
   if (packet == "QStartNoAckMode")
     return "OK";
-  if (packet == "qAttached")
+  if (packet == "qAttached") // so that a client that ends lets the program go on
     return "1";
+  if (packet == "qOffsets") { // a kernel's image lies where there was room for it
+    const Region *image = shared.kernel ? shared.memory.find(debugger.pc(core())) : nullptr;
+    return image ? fmt::format("TextSeg={:x}", image->begin) : "";
+  }
   if (packet == "qC")
     return fmt::format("QC{:x}", chosen + 1);
   if (packet == "qsThreadInfo")
@@ -258,84 +337,78 @@ std::string GdbServer::query(const std::string &packet) {
       list += fmt::format("{}{:x}", list.size() > 1 ? "," : "", each->number + 1);
     return list;
   }
-  if (packet.starts_with("qThreadExtraInfo,")) {
-    unsigned long thread = std::strtoul(packet.c_str() + 17, nullptr, 16);
-    if (thread < 1 || thread > shared.cores.size())
-      return "E01";
-    std::string text = fmt::format("core {}{}", thread - 1, shared.cores[thread - 1]->state == Core::State::running ? "" : ", not running");
-    return to_hex(text.data(), text.size());
-  }
-  if (packet.starts_with("qXfer:features:read:target.xml:")) {
-    uint64_t offset, length;
-    if (!parse_range(packet.c_str() + 31, offset, length))
-      return "E01";
-    std::string xml = description();
-    if (offset >= xml.size())
-      return "l";
-    return (offset + length < xml.size() ? "m" : "l") + xml.substr(offset, length);
-  }
-  if (packet.starts_with("qRcmd,")) {
-    std::string command(packet.size() / 2 - 3, 0);
-    if (!from_hex(packet.substr(6), reinterpret_cast<uint8_t *>(command.data()), command.size()))
-      return "E01";
-    std::string text = monitor(command);
-    return to_hex(text.data(), text.size());
+  if (take(rest, "qXfer:features:read:target.xml:"))
+    return part_of(target_description(), rest);
+  if (take(rest, "qXfer:threads:read::"))
+    return part_of(threads(), rest);
+  if (take(rest, "qRcmd,")) {
+    auto command = from_hex(rest);
+    return command ? to_hex(monitor(*command)) : wrong_request;
   }
   return "";
 }
 
-std::string GdbServer::monitor(const std::string &command) const {
-  if (command != "engines")
-    return "monitor commands: engines (queues and flags of every core)\n";
-  std::string text;
-  for (auto &each : shared.cores) {
-    const Engines &engines = each->engines;
-    text += fmt::format("core {}\n", each->number);
-    for (int q = 0; q < DG_QUEUES; ++q)
-      text += fmt::format("  {:8} flag {} = {}: {} issued, {} waiting\n", queue_names[q], q, engines.value(q), engines.issued_on(q),
-                          engines.waiting_on(q));
-    for (int f = DG_QUEUES; f < 32; ++f)
-      if (engines.value(f))
-        text += fmt::format("  flag {} = {}\n", f, engines.value(f));
-    if (std::string held = engines.situation(); !held.empty())
-      text += held.substr(1) + "\n";
-  }
-  return text;
+std::string GdbServer::threads() const {
+  std::string xml = "<?xml version=\"1.0\"?><threads>";
+  for (auto &each : shared.cores)
+    xml += fmt::format(R"(<thread id="{:x}" core="{}" name="core {}">{}</thread>)", each->number + 1, each->number, each->number,
+                       done(*each) ? "not running" : "running");
+  return xml + "</threads>";
 }
 
-std::string GdbServer::description() const {
-  std::string xml =
-      R"(<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target><architecture>riscv:rv64</architecture><feature name="org.gnu.gdb.riscv.cpu">)";
-  for (int i = 0; i < 32; ++i)
-    xml += fmt::format(R"(<reg name="x{}" bitsize="64" type="int" regnum="{}"/>)", i, i);
-  xml +=
-      R"(<reg name="pc" bitsize="64" type="code_ptr" regnum="32"/></feature><feature name="org.dougong.vector">)"
-      R"(<vector id="v32f" type="ieee_single" count="32"/><vector id="v32i" type="int32" count="32"/><vector id="v64i" type="int16" count="64"/><vector id="v128i" type="int8" count="128"/>)"
-      R"(<union id="dougong_vector"><field name="f32" type="v32f"/><field name="i32" type="v32i"/><field name="i16" type="v64i"/><field name="i8" type="v128i"/></union>)";
-  for (int i = 0; i < 32; ++i)
-    xml += fmt::format(R"(<reg name="v{}" bitsize="1024" type="dougong_vector" group="vector" regnum="{}"/>)", i, first_vector + i);
-  for (int i = 0; i < 8; ++i)
-    xml += fmt::format(R"(<reg name="m{}" bitsize="128" type="uint128" group="vector" regnum="{}"/>)", i, first_mask + i);
-  return xml + "</feature></target>";
+// ---- What gdb has no commands for ------------------------------------------------------------------------------------------
+
+std::string GdbServer::monitor(const std::string &command) const {
+  std::string text;
+  if (command == "engines") {
+    for (auto &each : shared.cores) {
+      const Engines &engines = each->engines;
+      text += fmt::format("core {}\n", each->number);
+      for (int q = 0; q < DG_QUEUES; ++q)
+        text += fmt::format("  {:8} flag {} = {}: {} issued, {} waiting\n", engine_name(q), q, engines.value(q), engines.issued_on(q),
+                            engines.waiting_on(q));
+      for (int f = DG_QUEUES; f < 32; ++f)
+        if (engines.value(f))
+          text += fmt::format("  flag {} = {}\n", f, engines.value(f));
+      if (std::string held = engines.situation(); !held.empty())
+        text += held.substr(1) + "\n";
+    }
+    return text;
+  }
+  if (command == "memory") {
+    text = fmt::format("{:#x}  {} bytes of local memory, the selected core's\n{:#x}  {} bytes of accumulators, the selected core's\n",
+                       DG_LM_BASE, core().lm_bytes, Debugger::acc_base, shared.machine.acc_bytes());
+    for (const auto &[begin, region] : shared.memory.mapped())
+      text += fmt::format("{:#x}  {} bytes: {}\n", begin, region.bytes, region.name);
+    return text;
+  }
+  if (command == "cores") {
+    for (auto &each : shared.cores)
+      text += fmt::format("core {} {} at {}, {} instructions{}\n", each->number, done(*each) ? "is done, last" : "is",
+                          shared.where(debugger.pc(*each)), each->count.instructions,
+                          shared.options.timing ? fmt::format(", cycle {}", each->time / cycle) : "");
+    return text;
+  }
+  if (command != "help")
+    text = fmt::format("no monitor command '{}'\n", command);
+  return text + "monitor commands:\n"
+                "  engines  queues, flags and what waits for what, of every core\n"
+                "  memory   what is mapped where\n"
+                "  cores    where every core is, and how far\n"
+                "  help     this list\n";
 }
 
 // ---- Registers and memory -------------------------------------------------------------------------------------------------
 
 std::string GdbServer::read_register(unsigned number) const {
   const Core &c = core();
-  if (number < 32) {
-    uint64_t value = number ? c.x[number] : 0;
-    return to_hex(&value, 8);
-  }
-  if (number == 32) {
+  if (number < pc_register)
+    return to_hex(&c.x[number], 8); // x[0] is never written
+  if (number == pc_register) {
     uint64_t value = debugger.pc(c);
     return to_hex(&value, 8);
   }
-  if (number < first_mask)
-    return to_hex(&c.v[number - first_vector], 128);
-  if (number < register_count)
-    return to_hex(&c.m[number - first_mask], 16);
-  return "E01";
+  return number < first_mask ? to_hex(&c.v[number - first_vector], 128) : to_hex(&c.m[number - first_mask], 16);
 }
 
 std::string GdbServer::read_registers() const {
@@ -345,56 +418,82 @@ std::string GdbServer::read_registers() const {
   return all;
 }
 
-bool GdbServer::write_register(unsigned number, const std::string &hex) {
+bool GdbServer::write_register(unsigned number, std::string_view hex) {
   Core &c = core();
-  if (number == 32) {
+  auto bytes = from_hex(hex);
+  if (!bytes || bytes->size() != register_bytes(number))
+    return false;
+  if (number == pc_register) {
     uint64_t value;
-    if (!from_hex(hex, reinterpret_cast<uint8_t *>(&value), 8) || !shared.code_at(value))
-      return false;
-    debugger.set_pc(c, value);
-    return true;
+    std::memcpy(&value, bytes->data(), 8);
+    return value == debugger.pc(c) || debugger.set_pc(c, value);
   }
   if (number == 0)
     return true;
-  if (number < 32)
-    return from_hex(hex, reinterpret_cast<uint8_t *>(&c.x[number]), 8);
-  if (number < first_mask)
-    return from_hex(hex, reinterpret_cast<uint8_t *>(&c.v[number - first_vector]), 128);
-  return number < register_count && from_hex(hex, reinterpret_cast<uint8_t *>(&c.m[number - first_mask]), 16);
+  std::memcpy(number < pc_register  ? static_cast<void *>(&c.x[number])
+              : number < first_mask ? static_cast<void *>(&c.v[number - first_vector])
+                                    : static_cast<void *>(&c.m[number - first_mask]),
+              bytes->data(), bytes->size());
+  return true;
 }
 
+bool GdbServer::write_registers(std::string_view hex) {
+  for (unsigned i = 0; i < register_count; ++i) {
+    size_t digits = 2 * register_bytes(i);
+    if (hex.size() < digits || !write_register(i, hex.substr(0, digits)))
+      return false;
+    hex.remove_prefix(digits);
+  }
+  return hex.empty();
+}
+
+// "mADDRESS,LENGTH" in hex, "x…" in binary.
 std::string GdbServer::read_memory(const std::string &packet) {
-  uint64_t address, length;
-  if (!parse_range(packet.c_str() + 1, address, length))
-    return "E01";
-  length = std::min<uint64_t>(length, 0x3000);
-  const uint8_t *bytes = debugger.memory(core(), address, length);
-  return bytes ? to_hex(bytes, length) : "E14";
+  std::string_view rest = std::string_view(packet).substr(1);
+  auto range = take_range(rest);
+  if (!range)
+    return wrong_request;
+  bool binary = packet[0] == 'x';
+  uint64_t length = std::min(range->length, most_memory);
+  const uint8_t *bytes = debugger.memory(core(), range->address, length);
+  if (!bytes)
+    return no_memory;
+  return binary ? "b" + GdbConnection::escaped({reinterpret_cast<const char *>(bytes), length}) : to_hex(bytes, length);
 }
 
+// "MADDRESS,LENGTH:BYTES", the bytes in hex; "X…" in binary.
 std::string GdbServer::write_memory(const std::string &packet) {
-  uint64_t address, length;
-  size_t colon = packet.find(':');
-  if (colon == packet.npos || !parse_range(packet.c_str() + 1, address, length))
-    return "E01";
-  uint8_t *bytes = debugger.memory(core(), address, length);
-  if (!bytes || shared.code_at(address))
-    return "E14"; // decoded code does not change
-  return from_hex(packet.substr(colon + 1), bytes, length) ? "OK" : "E01";
+  std::string_view rest = std::string_view(packet).substr(1);
+  auto range = take_range(rest);
+  if (!range || !take(rest, ":"))
+    return wrong_request;
+  auto bytes = packet[0] == 'X' ? std::optional(GdbConnection::unescaped(rest)) : from_hex(rest);
+  if (!bytes || bytes->size() != range->length)
+    return wrong_request;
+  return debugger.write(core(), range->address, *bytes) ? "OK" : no_memory;
 }
 
-// Z0,ADDRESS,KIND and z0: software or hardware, it is all one here. Watchpoints are not supported.
+// Z0 (breakpoint, in software), Z1 (in hardware: the same here), Z2 (watchpoint, of changes); z… takes it away.
 std::string GdbServer::breakpoint(const std::string &packet) {
-  if (packet.size() < 3 || (packet[1] != '0' && packet[1] != '1'))
+  constexpr uint64_t most_watched = 4096;
+  bool set = packet[0] == 'Z';
+  if (packet.size() < 3 || packet[1] < '0' || packet[1] > '2' || packet[2] != ',')
     return "";
-  uint64_t address, kind;
-  if (!parse_range(packet.c_str() + 3, address, kind))
-    return "E01";
-  if (packet[0] == 'z') {
-    debugger.clear_breakpoint(address);
+  std::string_view rest = std::string_view(packet).substr(3);
+  auto range = take_range(rest);
+  if (!range)
+    return wrong_request;
+  auto [address, length] = *range;
+  if (packet[1] == '2') {
+    if (set)
+      return length >= 1 && length <= most_watched && debugger.set_watchpoint(core(), address, length) ? "OK" : no_memory;
+    debugger.clear_watchpoint(core(), address, length);
     return "OK";
   }
-  return debugger.set_breakpoint(address) ? "OK" : "E02";
+  if (set)
+    return debugger.set_breakpoint(address) ? "OK" : no_memory;
+  debugger.clear_breakpoint(address);
+  return "OK";
 }
 
 } // namespace dougong::sim

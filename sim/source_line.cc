@@ -1,8 +1,8 @@
-// Source lines of device code, for faults: the line tables of DWARF 2 to 5 (section 6.2 of the standard), and nothing else of it. A reader
-// of our own, because LLVM's trusts its input: a damaged program must not end the model that explains its fault.
+// Source lines of device code, for faults: the line tables of DWARF 2 to 5 (section 6.2 of the standard).
 //
 //   .debug_line:  unit*      unit: header (directories, files) , line program
 //   The program makes rows of (address, file, line), ascending within a sequence; a row holds until the next one's address.
+#include "sim/dwarf.h"
 #include "sim/elf.h"
 #include <algorithm>
 #include <cstring>
@@ -10,49 +10,7 @@
 namespace dougong::sim {
 namespace {
 
-// Reads on from `at`; beyond the end it reads zeros and says so in `good`.
-struct Reader {
-  std::string_view bytes;
-  uint64_t at = 0;
-  bool good = true;
-
-  bool more() const { return good && at < bytes.size(); }
-  void skip(uint64_t count) {
-    good = good && count <= bytes.size() - at;
-    at = good ? at + count : bytes.size();
-  }
-  uint64_t fixed(unsigned size) {
-    uint64_t from = at, value = 0;
-    skip(size);
-    if (good && size <= 8)
-      std::memcpy(&value, bytes.data() + from, size);
-    return value;
-  }
-  uint64_t leb(bool is_signed = false) {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    for (uint8_t byte = 0x80; byte & 0x80 && good;) {
-      byte = uint8_t(fixed(1));
-      if (shift < 64)
-        value |= uint64_t(byte & 0x7f) << shift;
-      shift += 7;
-      if (is_signed && !(byte & 0x80) && byte & 0x40 && shift < 64)
-        value |= ~uint64_t(0) << shift;
-    }
-    return value;
-  }
-  std::string_view text() {
-    uint64_t from = at, end = bytes.find('\0', at);
-    skip(end == bytes.npos ? ~uint64_t(0) : end - from + 1);
-    return good ? bytes.substr(from, end - from) : "";
-  }
-};
-
-std::string_view text_at(std::string_view section, uint64_t offset) {
-  Reader reader{section};
-  reader.skip(offset);
-  return reader.text();
-}
+using dwarf::Reader, dwarf::text_at;
 
 struct File {
   std::string_view name;
@@ -132,44 +90,82 @@ std::vector<File> read_entries(Reader &reader, const Tables &tables) {
   return entries;
 }
 
+struct Header {
+  uint64_t least_length = 1, line_range = 1, first_special = 1;
+  int64_t line_base = 0;
+  std::vector<uint8_t> operands;
+  std::vector<File> directories, files;
+
+  std::string name_of(uint64_t index) const {
+    if (index >= files.size() || files[index].name.empty())
+      return "";
+    const File &file = files[index];
+    std::string name(file.name);
+    // Directory 0 is where the compiler ran.
+    if (name[0] != '/' && file.directory > 0 && file.directory < directories.size())
+      name = std::string(directories[file.directory].name) + "/" + name;
+    return name;
+  }
+};
+
+// Reads a unit up to its program. False if it is none that can be read.
+bool read_header(Reader &unit, const Tables &tables, Header &header) {
+  uint64_t version = unit.fixed(2);
+  if (version < 2 || version > 5)
+    return false;
+  if (version == 5)
+    unit.skip(2); // sizes of addresses and segments
+  uint64_t header_bytes = unit.fixed(tables.offset_size);
+  Reader reader{unit.bytes, unit.at, unit.good};
+  unit.skip(header_bytes);
+  header.least_length = reader.fixed(1);
+  if (version >= 4)
+    reader.skip(1); // operations an instruction
+  reader.skip(1);   // default of "is a statement"
+  header.line_base = int8_t(reader.fixed(1));
+  header.line_range = reader.fixed(1), header.first_special = reader.fixed(1);
+  header.operands.resize(header.first_special);
+  for (uint64_t i = 1; i < header.first_special; ++i)
+    header.operands[i] = uint8_t(reader.fixed(1));
+  if (header.line_range == 0 || header.first_special == 0 || !reader.good)
+    return false;
+  if (version == 5) {
+    header.directories = read_entries(reader, tables), header.files = read_entries(reader, tables);
+    return true;
+  }
+  header.directories.push_back({}), header.files.push_back({});
+  for (std::string_view name = reader.text(); !name.empty(); name = reader.text())
+    header.directories.push_back({name});
+  for (std::string_view name = reader.text(); !name.empty(); name = reader.text()) {
+    header.files.push_back({name, reader.leb()});
+    reader.leb(), reader.leb(); // time, bytes
+  }
+  return true;
+}
+
+// Takes a unit off .debug_line. Its text is empty at the end of what can be read.
+Reader take_unit(Reader &lines, Tables &tables) {
+  tables.offset_size = 4;
+  uint64_t length = lines.fixed(4);
+  if (length == 0xffffffff)
+    length = lines.fixed(8), tables.offset_size = 8;
+  uint64_t begin = lines.at;
+  lines.skip(length);
+  return lines.good ? Reader{lines.bytes.substr(begin, length)} : Reader{""};
+}
+
 struct Row {
   uint64_t address = 0, file = 1;
   int64_t line = 1;
 };
 
 // The unit's line for `wanted`; empty if it has none.
-std::string line_in_unit(Reader unit, Tables tables, uint64_t wanted) {
-  uint64_t version = unit.fixed(2);
-  if (version < 2 || version > 5)
+std::string line_in_unit(Reader unit, const Tables &tables, uint64_t wanted) {
+  Header header;
+  if (!read_header(unit, tables, header))
     return "";
-  if (version == 5)
-    unit.skip(2); // sizes of addresses and segments
-  uint64_t header_bytes = unit.fixed(tables.offset_size);
-  Reader header{unit.bytes, unit.at, unit.good};
-  unit.skip(header_bytes);
-  uint64_t least_length = header.fixed(1);
-  if (version >= 4)
-    header.skip(1); // operations an instruction
-  header.skip(1);   // default of "is a statement"
-  int64_t line_base = int8_t(header.fixed(1));
-  uint64_t line_range = header.fixed(1), first_special = header.fixed(1);
-  std::vector<uint8_t> operands(first_special);
-  for (uint64_t i = 1; i < first_special; ++i)
-    operands[i] = uint8_t(header.fixed(1));
-  if (line_range == 0 || first_special == 0 || !header.good)
-    return "";
-  std::vector<File> directories, files;
-  if (version == 5) {
-    directories = read_entries(header, tables), files = read_entries(header, tables);
-  } else {
-    directories.push_back({}), files.push_back({});
-    for (std::string_view name = header.text(); !name.empty(); name = header.text())
-      directories.push_back({name});
-    for (std::string_view name = header.text(); !name.empty(); name = header.text()) {
-      files.push_back({name, header.leb()});
-      header.leb(), header.leb(); // time, bytes
-    }
-  }
+  uint64_t least_length = header.least_length, line_range = header.line_range, first_special = header.first_special;
+  int64_t line_base = header.line_base;
 
   enum { copy = 1, advance_pc, advance_line, set_file, set_column, negate_statement, basic_block, const_add_pc, fixed_advance_pc };
   enum { end_sequence = 1, set_address = 2 };
@@ -214,38 +210,43 @@ std::string line_in_unit(Reader unit, Tables tables, uint64_t wanted) {
     } else if (operation == fixed_advance_pc) {
       row.address += unit.fixed(2);
     } else {
-      for (int i = 0; i < operands[operation]; ++i)
+      for (int i = 0; i < header.operands[operation]; ++i)
         unit.leb();
     }
   }
-  if (!found || last.line <= 0 || last.file >= files.size() || files[last.file].name.empty())
-    return "";
-  const File &file = files[last.file];
-  std::string name(file.name);
-  // Directory 0 is where the compiler ran.
-  if (name[0] != '/' && file.directory > 0 && file.directory < directories.size())
-    name = std::string(directories[file.directory].name) + "/" + name;
-  return name + ":" + std::to_string(last.line);
+  std::string name = found && last.line > 0 ? header.name_of(last.file) : "";
+  return name.empty() ? "" : name + ":" + std::to_string(last.line);
+}
+
+Tables tables_of(const dwarf::Sections &sections) {
+  auto text = [&](const char *name) {
+    auto found = sections.find(name);
+    return found == sections.end() ? std::string_view() : found->second;
+  };
+  return {text("debug_line_str"), text("debug_str"), 4};
 }
 
 } // namespace
 
 std::string source_line(std::string_view elf, uint64_t address) {
   auto sections = debug_sections(elf);
-  Reader lines{sections["debug_line"]};
-  while (lines.more()) {
-    Tables tables{sections["debug_line_str"], sections["debug_str"], 4};
-    uint64_t length = lines.fixed(4);
-    if (length == 0xffffffff)
-      length = lines.fixed(8), tables.offset_size = 8;
-    uint64_t begin = lines.at;
-    lines.skip(length);
-    if (!lines.good)
-      break;
-    if (std::string line = line_in_unit({lines.bytes.substr(begin, length)}, tables, address); !line.empty())
+  Tables tables = tables_of(sections);
+  for (Reader lines{sections["debug_line"]}; lines.more();)
+    if (std::string line = line_in_unit(take_unit(lines, tables), tables, address); !line.empty())
       return line;
-  }
   return "";
+}
+
+std::string dwarf::line_table_file(const Sections &sections, uint64_t offset, uint64_t index) {
+  auto found = sections.find("debug_line");
+  if (found == sections.end())
+    return "";
+  Tables tables = tables_of(sections);
+  Reader lines{found->second};
+  lines.skip(offset);
+  Reader unit = take_unit(lines, tables);
+  Header header;
+  return read_header(unit, tables, header) ? header.name_of(index) : "";
 }
 
 } // namespace dougong::sim
