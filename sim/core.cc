@@ -101,9 +101,15 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
   }
   const Region *region = shared.memory.find(address, size);
   if (!region) {
-    std::string place = address >= DG_DRAM_BASE || address < DG_LM_BASE ? shared.memory.describe(address)
-                        : address >= DG_REMOTE_LM_BASE ? "local memory of a core, seen from outside, is for DMA only"
-                                                       : fmt::format("local memory is [{:#x}, {:#x})", DG_LM_BASE, DG_LM_BASE + lm_bytes);
+    bool remote = address >= DG_REMOTE_LM_BASE && (address - DG_REMOTE_LM_BASE) / DG_REMOTE_LM_STRIDE < shared.cores.size();
+    std::string place = remote ? "local memory of a core, seen from outside, is for DMA only"
+                        : address >= DG_REMOTE_LM_BASE || address < DG_LM_BASE
+                            ? shared.memory.describe(address)
+                            : fmt::format("local memory is [{:#x}, {:#x})", DG_LM_BASE, DG_LM_BASE + lm_bytes);
+    constexpr uint64_t near = 1 << 17;
+    bool stack_is_memory = shared.memory.find(x[2]) || x[2] - DG_LM_BASE <= lm_bytes;
+    if (!stack_is_memory && address - x[2] + near < 2 * near)
+      place += fmt::format("; sp is {:#x}: the stack has overflown", x[2]);
     fault(at, fmt::format("{} of {} byte{} at {:#x}: {}", write ? "write" : "read", size, size == 1 ? "" : "s", address, place));
   }
   if (region->bytes >= 8) {
