@@ -11,6 +11,8 @@ void Statistics::add(const Statistics &other) {
   programs += other.programs;
   host_seconds += other.host_seconds;
   timed |= other.timed;
+  if (other.timed)
+    l2_dirty = other.l2_dirty; // the latest
   cycles += other.cycles;
   seconds += other.seconds;
   for (auto &[name, engine] : other.engines) {
@@ -91,7 +93,8 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
   if (kind == "npu") {
     NpuOptions options;
     std::string_view part = rest.substr(0, rest.find(','));
-    if (!part.empty() && part != "timing" && part != "check-races" && !part.starts_with("cores=") && !part.starts_with("trace=")) {
+    if (!part.empty() && part != "timing" && part != "check-races" && part != "check-memory" && !part.starts_with("cores=") &&
+        !part.starts_with("gdb=") && !part.starts_with("trace=")) {
       options.machine = part;
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     }
@@ -106,19 +109,28 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
         options.timing = true;
       else if (part == "check-races")
         options.check_races = true;
+      else if (part == "check-memory")
+        options.check_memory = true;
       else if (auto cores = part.starts_with("cores=") ? whole_number(part.substr(6)) : std::nullopt)
         options.cores = *cores;
+      else if (part == "gdb=0") // any port
+        options.gdb = 0;
+      else if (auto port = part.starts_with("gdb=") ? whole_number(part.substr(4)) : std::nullopt; port && *port < 65536)
+        options.gdb = *port;
       else
         return fail(Status::Invalid,
-                    "device '{}': '{}' is no option of an NPU; options are 'timing', 'check-races', 'cores=N' and 'trace=FILE'", spec,
-                    part);
+                    "device '{}': '{}' is no option of an NPU; options are 'timing', 'check-races', 'check-memory', 'cores=N', 'gdb=PORT' "
+                    "and 'trace=FILE'",
+                    spec, part);
     }
     if (!options.trace.empty() && !options.timing)
       return fail(Status::Invalid, "device '{}': a trace shows times, so it needs 'timing'", spec);
     return open_npu_device(options);
   }
-  return fail(Status::Invalid, "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,cores=N] and null",
-              spec);
+  return fail(
+      Status::Invalid,
+      "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,check-memory][,cores=N][,gdb=PORT] and null",
+      spec);
 }
 
 } // namespace dougong

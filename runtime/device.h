@@ -38,6 +38,7 @@ struct Statistics {
   uint64_t tensor_macs = 0;     // multiply-adds the tensor engine did
   uint64_t tensor_int_macs = 0; // of these, on 8-bit integers
   uint64_t vector_instructions = 0;
+  uint64_t l2_dirty = 0;                 // bytes that L2 has at the end and DRAM has not: still to be written, and in no counter
   std::map<std::string, uint64_t> bytes; // by level and direction: "dram read", "dram written", "l2 read", "lm read", …
 
   void add(const Statistics &other);
@@ -58,8 +59,8 @@ enum class KernelHandle : uint64_t { None = 0 };
 
 class Device {
 public:
-  // "cpu", "cpu:4" (threads), "npu", "npu:phone", "npu:server,timing", "npu:my.toml,timing,cores=2", "null"; an NPU's last option may be
-  // "trace=FILE".
+  // "cpu", "cpu:4" (threads), "npu", "npu:phone", "npu:server,timing", "npu:my.toml,timing,cores=2", "npu:phone,gdb=1234" (launches wait
+  // for a debugger), "null"; an NPU's last option may be "trace=FILE".
   static llvm::Expected<std::shared_ptr<Device>> open(std::string_view spec);
   static std::vector<std::string> available(); // specs worth showing to people
 

@@ -1,14 +1,17 @@
 // The devices, one function each, and what they share.
 #pragma once
 #include "runtime/device.h"
+#include <optional>
 
 namespace dougong {
 
 struct NpuOptions {
   std::string machine = "phone";
   bool timing = false;
+  bool check_memory = false; // find reads of on-chip memory that nothing has written: a launch with one fails
   bool check_races = false; // find accesses to on-chip memory that no wait orders: a launch with one fails
   int cores = 0;            // 0: as many as the machine has
+  std::optional<int> gdb;   // a port of the loopback address, 0 for any: each launch waits there for gdb-multiarch, and runs under it
   std::string trace;        // a file for a timeline of cores and engines (Perfetto reads it); needs timing
 };
 

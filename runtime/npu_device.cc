@@ -18,6 +18,7 @@ sim::Options model_options(const NpuOptions &options) {
   sim::Options out;
   out.timing = options.timing;
   out.check_races = options.check_races;
+  out.check_memory = options.check_memory;
   out.cores = options.cores;
   out.trace_file = options.trace;
   return out;
@@ -43,6 +44,7 @@ Statistics converted(const sim::Statistics &from, bool timed) {
     return to;
   to.bytes["l2 read"] = from.l2_read;
   to.bytes["l2 written"] = from.l2_written;
+  to.l2_dirty = from.l2_dirty;
   to.cycles = from.cycles;
   to.seconds = from.seconds;
   for (const sim::CoreStatistics &core : from.cores) {

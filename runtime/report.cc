@@ -32,7 +32,7 @@ void set_roof(StepReport &step, const Specialisation::Kernel &kernel, const Mach
       std::max(double(kernel.vector_macs), double(kernel.vector_macs + kernel.vector_elements) / vector_pipes) / (vector_lanes * cores);
   auto dram_bytes = double(s.bytes.at("dram read") + s.bytes.at("dram written"));
   double dram = std::min(double(kernel.compulsory_bytes), dram_bytes) / m.dram_bytes_per_cycle();
-  double near_width = double(m.dma.bytes_per_cycle) * m.dma.queues * cores; // each queue may fill a port
+  double near_width = double(m.dma.bytes_per_cycle) * 2 * cores; // a port of a core takes so much in each direction
   if (m.l2.kib)
     near_width = std::min(near_width, double(m.l2.bytes_per_cycle));
   double l2 = double(kernel.compulsory_bytes) / near_width;
@@ -136,6 +136,8 @@ std::string RunReport::text(size_t slowest) const {
       if (count)
         line("    {:<14} {}", level, si(double(count), "B"));
   }
+  if (timed && npu.l2_dirty)
+    line("    left in L2 to be written to DRAM: {} (not counted above, nor below)", si(double(npu.l2_dirty), "B"));
   if (timed) {
     line("  energy       {}", si(npu.energy(), "J"));
     for (auto &[part, joule] : npu.energy_joule)
@@ -184,7 +186,8 @@ nlohmann::json to_json(const Statistics &s) {
           {"instructions", s.instructions},
           {"tensor_macs", s.tensor_macs},
           {"vector_instructions", s.vector_instructions},
-          {"bytes", s.bytes}};
+          {"bytes", s.bytes},
+          {"l2_dirty_bytes", s.l2_dirty}};
 }
 
 nlohmann::json RunReport::json() const {

@@ -28,8 +28,8 @@ int own_arguments(int argc, char **argv) {
     std::string_view argument = argv[i];
     if (!argument.starts_with("-"))
       return i + 1;
-    bool takes_value = argument != "--timing" && argument != "--check-races" && argument != "--help" && argument != "-h" &&
-                       argument.find('=') == argument.npos;
+    bool takes_value = argument != "--timing" && argument != "--check-races" && argument != "--check-memory" && argument != "--help" &&
+                       argument != "-h" && argument.find('=') == argument.npos;
     if (takes_value)
       ++i;
   }
@@ -62,6 +62,7 @@ int sim_main(int argc, char **argv) {
   app.add_option("--machine", machine_name, "a machine that `dougong devices` lists, or the path of a .toml file")->capture_default_str();
   app.add_flag("--timing", options.timing, "count cycles (slower)");
   app.add_flag("--check-races", options.check_races, "find accesses to local memory that no wait orders (slower)");
+  app.add_flag("--check-memory", options.check_memory, "find reads of local memory that nothing has written (slower)");
   app.add_option("--cores", options.cores, "cores of the machine to build; 0: all")->capture_default_str();
   app.add_option("--stats", statistics_file, "write what was counted to this JSON file");
   app.add_option("--trace", options.trace_file, "write a trace for Perfetto to this file (with --timing)");
