@@ -7,9 +7,9 @@ namespace dougong::models {
 static const std::unordered_map<std::string_view, ImportOp> &table() {
   static const std::unordered_map<std::string_view, ImportOp> ops = [] {
     std::unordered_map<std::string_view, ImportOp> result;
-    for (OpFamily family :
-         {elementwise_ops(), math_ops(), convolution_ops(), pooling_ops(), contraction_ops(), reduction_ops(), normalization_ops(),
-          shape_ops(), move_ops(), gather_ops(), resize_ops(), quantization_ops(), recurrent_ops(), sorting_ops(), grid_sample_ops()})
+    for (OpFamily family : {elementwise_ops(), math_ops(), convolution_ops(), pooling_ops(), contraction_ops(), reduction_ops(),
+                            normalization_ops(), shape_ops(), move_ops(), gather_ops(), resize_ops(), quantization_ops(), recurrent_ops(),
+                            sorting_ops(), grid_sample_ops(), spectrum_ops()})
       for (const OpImporter &entry : family)
         result[entry.op] = entry.import;
     return result;

@@ -28,6 +28,7 @@ OpFamily quantization_ops();
 OpFamily recurrent_ops();
 OpFamily sorting_ops();
 OpFamily grid_sample_ops();
+OpFamily spectrum_ops();
 
 ImportOp find_importer(std::string_view op); // null if there is none
 std::vector<std::string_view> supported_ops();

@@ -76,6 +76,9 @@ CASES = {
     "top k, smallest": lambda: case("TopK", {"x": f32(5, 33)}, 2, weights={"k": i64(33)}, largest=0),
     "grid sample, cubic, reflected": lambda: case("GridSample", {"x": f32(2, 3, 6, 5), "g": 1.7 * f32(2, 4, 7, 2)}, mode="bicubic", padding_mode="reflection", opset=16),
     "grid sample, border, corners": lambda: case("GridSample", {"x": f32(2, 3, 6, 5), "g": 1.7 * f32(2, 4, 7, 2)}, mode="bilinear", padding_mode="border", align_corners=1, opset=16),
+    "dft, of complex numbers, padded": lambda: case("DFT", {"x": f32(2, 3, 10, 2)}, weights={"n": i64(16).reshape(())}, axis=2, opset=17),
+    "dft, back": lambda: case("DFT", {"x": f32(2, 9, 2)}, axis=1, inverse=1, opset=17),
+    "stft": lambda: case("STFT", {"x": f32(2, 200, 1)}, weights={"s": i64(40).reshape(()), "w": np.hanning(64).astype(np.float32)}, opset=17),
     "mean over channels": lambda: case("ReduceMean", {"x": f32(2, 3, 4, 5)}, axes=[1], keepdims=1),
 }
 
