@@ -22,6 +22,7 @@ sim::Options model_options(const NpuOptions &options) {
   out.cores = options.cores;
   out.trace_file = options.trace;
   return out;
+  out.gdb_port = options.gdb;
 }
 
 Statistics converted(const sim::Statistics &from, bool timed) {

@@ -10,10 +10,6 @@ DG_HANDLER run_breakpoint(const Op *op, Core *core, int64_t remaining, uint64_t 
   core->time = time;
 }
 
-constexpr int64_t quantum_instructions = 5000;
-
-bool moves(const Core &core) { return core.state == Core::State::running || core.state == Core::State::waiting; }
-
 } // namespace
 
 Op *Debugger::operation(uint64_t address) {
@@ -22,6 +18,8 @@ Op *Debugger::operation(uint64_t address) {
 }
 
 bool Debugger::set_breakpoint(uint64_t address) {
+  if (shared.kernel && address == DG_KERNEL_RETURN)
+    return true; // where a debugger waits for the end of a kernel: there the core is done
   constexpr uint64_t landing_bytes = 4;
   if (!operation(address)) {
     if (address % 2 || !shared.memory.find(address, landing_bytes))
@@ -89,6 +87,7 @@ Debugger::Outcome Debugger::step(Core &core) {
   constexpr int longest_sequence = 16;
   int steps = 0;
   core.reservation = ~0ull;
+  shared.horizon = ~0ull; // what the core waits for is known then
   core.wait_for_engines();
   do {
     uint64_t at = pc(core);
@@ -111,30 +110,14 @@ Debugger::Outcome Debugger::step(Core &core) {
 }
 
 // Only the core's own state, and whether it now stands at an armed operation, say why the quantum ended.
-Debugger::Outcome Debugger::run_quantum(Core &core) {
+Debugger::Outcome Debugger::run(const Turn &turn) {
+  Core &core = *turn.core;
   try {
-    core.wait_for_engines();
-    core.run(quantum_instructions);
+    turn.take();
   } catch (const Trap &trap) {
     return trapped(core, trap);
   }
   return {core.state == Core::State::running && core.op->run == run_breakpoint ? Stop::breakpoint : Stop::done, &core, {}};
-}
-
-// The core after `last` in a round; with timing the one that is furthest behind, as without a debugger.
-Core *Debugger::next_to_run(const Core *last) const {
-  Core *best = nullptr;
-  size_t count = shared.cores.size(), first = last ? size_t(last->number) + 1 : 0;
-  for (size_t i = 0; i < count; ++i) {
-    Core *core = shared.cores[(first + i) % count].get();
-    if (!moves(*core) || motions[size_t(core->number)].kind != Motion::run)
-      continue;
-    if (!shared.options.timing)
-      return core;
-    if (!best || core->reference() < best->reference())
-      best = core;
-  }
-  return best;
 }
 
 // Every core that moves executes one instruction, those that step first. The step is over when all that step are where they were to go.
@@ -189,25 +172,23 @@ Debugger::Outcome Debugger::resume(const std::vector<Motion> &wanted, const Paus
     ~Armed() { debugger.disarm(); }
   } armed(*this);
   Core *last = nullptr;
-  while (Core *core = next_to_run(last)) {
-    last = core;
-    Outcome outcome = run_quantum(*core);
+  while (Turn turn = next_turn(shared, last, [&](const Core &core) { return motions[size_t(core.number)].kind == Motion::run; })) {
+    last = turn.core;
+    Outcome outcome = run(turn);
     if (outcome.why != Stop::done)
       return outcome;
-    if (pause(*core))
-      return {Stop::interrupted, core, {}};
+    if (pause(*last))
+      return {Stop::interrupted, last, {}};
   }
   return {Stop::done, last, {}};
 }
 
 void Debugger::resume_freely(const Pause &pause) {
-  motions.assign(shared.cores.size(), {});
   Core *last = nullptr;
-  while (Core *core = next_to_run(last)) {
-    last = core;
-    core->wait_for_engines();
-    core->run(quantum_instructions);
-    if (pause(*core))
+  while (Turn turn = next_turn(shared, last, [](const Core &) { return true; })) {
+    last = turn.core;
+    turn.take();
+    if (pause(*last))
       return;
   }
 }

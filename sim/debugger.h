@@ -4,7 +4,7 @@
 // with breakpoints costs nothing until one is reached. A step puts one behind the instruction and gives the core a quantum of one
 // instruction, which a taken jump ends. While there are watchpoints, everything runs in steps.
 #pragma once
-#include "sim/shared.h"
+#include "sim/turns.h"
 #include <functional>
 #include <set>
 
@@ -63,10 +63,9 @@ private:
   void arm();
   void disarm();
   Outcome step(Core &core);
-  Outcome run_quantum(Core &core);
+  Outcome run(const Turn &turn);
   Outcome trapped(Core &core, const Trap &trap);
   Outcome step_round(const Pause &pause);
-  Core *next_to_run(const Core *last) const;
   const Watchpoint *changed_watchpoint();
 
   Shared &shared;

@@ -3,6 +3,7 @@
 #include "sim/gdb_server.h"
 #include "sim/semihosting.h"
 #include "sim/shared.h"
+#include "sim/turns.h"
 #include <cstring>
 #include <fmt/format.h>
 #include <list>
@@ -32,8 +33,6 @@ struct DeviceModel::Impl {
 
   Result run(bool kernel);
   void run_cores();
-  void run_functional();
-  void run_timing();
   void check_limit() const;
   Statistics account(bool kernel);
   std::string explain(const Core *core, const Trap &trap) const;
@@ -134,10 +133,12 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
   impl->kernel_name = symbol == shared.symbols.end() ? "kernel" : symbol->second;
   for (const Impl::Loaded &loaded : impl->images)
     if (loaded.thread_local_bytes && entry >= loaded.image.begin && entry < loaded.image.end)
-      return {Result::Status::fault, 0,
-              fmt::format("device fault: the image of kernel '{}' has thread-local variables ({} bytes), for which a kernel has no memory; make "
-                          "them static, or do without what defines them",
-                          impl->kernel_name, loaded.thread_local_bytes),
+      return {Result::Status::fault,
+              0,
+              fmt::format(
+                  "device fault: the image of kernel '{}' has thread-local variables ({} bytes), for which a kernel has no memory; make "
+                  "them static, or do without what defines them",
+                  impl->kernel_name, loaded.thread_local_bytes),
               {}};
   uint64_t count = shared.cores.size();
   for (auto &core : shared.cores) {
@@ -252,60 +253,18 @@ void DeviceModel::Impl::run_cores() {
       running = server.selected();
       throw;
     }
-  } else if (shared.options.timing)
-    run_timing();
-  else
-    run_functional();
+  } else {
+    for (Turn turn; (turn = next_turn(shared, turn.core, [](const Core &) { return true; }));) {
+      running = turn.core;
+      turn.take();
+      check_limit();
+    }
+  }
   for (auto &core : shared.cores) {
     running = core.get();
     if (core->engines.blocked())
       throw Trap{Trap::Kind::deadlock, core->pc_of(core->op ? core->op : core->ops),
                  "the core is done, but commands are left that nothing will start" + core->engines.situation()};
-  }
-}
-
-constexpr int64_t quantum_instructions = 5000;
-
-void DeviceModel::Impl::run_functional() {
-  for (bool any = true; any;) {
-    any = false;
-    for (auto &core : shared.cores) {
-      if (core->state != Core::State::running)
-        continue;
-      running = core.get();
-      core->run(quantum_instructions);
-      check_limit();
-      any |= core->state == Core::State::running;
-    }
-  }
-}
-
-// By the reference schedule: the core that is furthest behind runs, until it is a little ahead of the next. What all cores have passed
-// is served, so what that core waits for is known.
-void DeviceModel::Impl::run_timing() {
-  constexpr uint64_t lead = 500;
-  for (;;) {
-    Core *first = nullptr;
-    uint64_t next = ~0ull - lead;
-    for (auto &core : shared.cores) {
-      if (core->state != Core::State::running && core->state != Core::State::waiting)
-        continue;
-      if (!first || core->reference() < first->reference()) {
-        if (first)
-          next = std::min(next, first->reference());
-        first = core.get();
-      } else {
-        next = std::min(next, core->reference());
-      }
-    }
-    shared.horizon = next;
-    if (!first)
-      return;
-    running = first;
-    first->wait_for_engines();
-    uint64_t ahead = std::min<uint64_t>(next + lead - first->reference(), quantum_instructions);
-    first->run(int64_t(ahead));
-    check_limit();
   }
 }
 

@@ -215,11 +215,11 @@ def test_calling_a_function_of_the_program(program):
 LAUNCH = """
 import pathlib, sys
 import numpy as np, dougong
-device = dougong.Device("npu:phone,cores=3,gdb=0")
+device = dougong.Device("npu:phone,cores=3" + sys.argv[2])
 shared = device.put(np.zeros(2, np.uint64))
 module = device.load(pathlib.Path(sys.argv[1]).read_bytes())
 device.launch(device.kernel(module, "turns"), [3], [shared])
-print(device.get(shared, (2,), np.uint64).tolist())
+print(device.get(shared, (2,), np.uint64).tolist(), device.statistics.get("cycles", ""))
 """
 
 
@@ -230,37 +230,47 @@ def kernel(programs):
 
 @needs_gdb
 def test_cores_of_a_kernel_are_threads(kernel):
-    with Model(sys.executable, "-c", LAUNCH, kernel) as model:
+    with Model(sys.executable, "-c", LAUNCH, kernel, ",gdb=0") as model:
         printed = gdb(kernel, model.port, "info threads", f"break turns.c:{line('turns.c', 'L')}", "continue", "print shared[0]", "print core", "thread 2", "print $x10 != 0", "stepi",
                       "continue", "print shared[1]", "print core", "delete", "continue")
         status, out, errors = model.end()
     assert len(re.findall(r"Thread \d .*turns\.c:\d+", printed)) >= 3, printed  # info threads: all at the kernel, whose symbols moved with it
     assert len(set(re.findall(r"Thread (\d) .* hit Breakpoint 1", printed))) == 2
-    assert (status, out) == (0, "[0, 6]\n"), errors  # the lock is free; 1 + 2 + 3
+    assert (status, out) == (0, "[0, 6] 0\n"), errors  # the lock is free; 1 + 2 + 3
 
 
 @needs_gdb
 def test_stepping_one_core_while_others_stand(kernel):
-    with Model(sys.executable, "-c", LAUNCH, kernel) as model:
+    with Model(sys.executable, "-c", LAUNCH, kernel, ",gdb=0") as model:
         printed = gdb(kernel, model.port, "set scheduler-locking on", "thread 3", f"tbreak turns.c:{line('turns.c', 'U')}", "continue", "monitor cores", "set scheduler-locking off", "continue")
         status, out, errors = model.end()
     assert "Thread 3" in printed and 'hit Temporary breakpoint 1' in printed, printed
     assert re.search(r"core 0 is at .*\(turns\+0\), 0 instructions", printed) and re.search(r"core 2 is at .*, [1-9]\d* instructions", printed)
-    assert (status, out) == (0, "[0, 6]\n"), errors
+    assert (status, out) == (0, "[0, 6] 0\n"), errors
 
 
 @needs_gdb
 def test_next_over_a_lock_that_another_core_holds(kernel):
     # Thread 1 stops inside; the others, which wait for it, are stepped beside it or stand, and all come through.
-    with Model(sys.executable, "-c", LAUNCH, kernel) as model:
+    with Model(sys.executable, "-c", LAUNCH, kernel, ",gdb=0") as model:
         printed = gdb(kernel, model.port, f"tbreak turns.c:{line('turns.c', 'L')}", "continue", "next", "next", "next", "next", "continue")
         status, out, _ = model.end()
-    assert (status, out) == (0, "[0, 6]\n"), printed
+    assert (status, out) == (0, "[0, 6] 0\n") and "Cannot insert breakpoint" not in printed, printed
+
+
+@needs_gdb
+def test_a_launch_takes_as_long_under_gdb(kernel):
+    plain = subprocess.run([sys.executable, "-c", LAUNCH, kernel, ",timing"], capture_output=True, text=True, timeout=60, check=True).stdout
+    with Model(sys.executable, "-c", LAUNCH, kernel, ",timing,gdb=0") as model:
+        gdb(kernel, model.port, "continue")
+        status, out, errors = model.end()
+    assert (status, out) == (0, plain), errors
+    assert int(plain.split()[-1]) > 100
 
 
 @needs_gdb
 def test_a_killed_launch_is_an_error(kernel):
-    with Model(sys.executable, "-c", LAUNCH, kernel) as model:
+    with Model(sys.executable, "-c", LAUNCH, kernel, ",gdb=0") as model:
         gdb(kernel, model.port, "kill")
         status, _, errors = model.end()
     assert status != 0 and "the debugger has ended the launch" in errors
