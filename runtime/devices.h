@@ -9,10 +9,10 @@ struct NpuOptions {
   std::string machine = "phone";
   bool timing = false;
   bool check_memory = false; // find reads of on-chip memory that nothing has written: a launch with one fails
-  bool check_races = false; // find accesses to on-chip memory that no wait orders: a launch with one fails
-  int cores = 0;            // 0: as many as the machine has
-  std::optional<int> gdb;   // a port of the loopback address, 0 for any: each launch waits there for gdb-multiarch, and runs under it
-  std::string trace;        // a file for a timeline of cores and engines (Perfetto reads it); needs timing
+  bool check_races = false;  // find accesses to on-chip memory that no wait orders: a launch with one fails
+  int cores = 0;             // 0: as many as the machine has
+  std::optional<int> gdb;    // a port of the loopback address, 0 for any: each launch waits there for gdb-multiarch, and runs under it
+  std::string trace;         // a file for a timeline of cores and engines (Perfetto reads it); needs timing
 };
 
 llvm::Expected<std::shared_ptr<Device>> open_null_device();                  // accepts all, computes nothing
