@@ -149,7 +149,7 @@ template <typename Command> Command Core::descriptor(uint64_t address) {
   Command command;
   if (address % alignof(Command))
     fault(at, fmt::format("the command descriptor at {:#x} is not aligned to {} bytes", address, alignof(Command)));
-  if (written && address - DG_LM_BASE < lm_bytes - sizeof(Command))
+  if (written && address - DG_LM_BASE <= lm_bytes - sizeof(Command))
     for (auto [offset, bytes] : reserved_fields<Command>())
       written->lm_access(address - DG_LM_BASE + offset, bytes, true);
   std::memcpy(&command, access(at, address, sizeof(Command), false), sizeof(Command));

@@ -1,6 +1,7 @@
 """What the device model says of time, bytes and energy is consistent, and time never changes a bit."""
 import dataclasses
 import re
+import sys
 
 import numpy as np
 import ocr_models
@@ -82,3 +83,11 @@ def test_more_bandwidth_is_never_slower(run, tmp_path):
     faster = tmp_path / "faster.toml"
     faster.write_text(re.sub(r"gb_per_s = [0-9.]+", "gb_per_s = 153.6", text))
     assert run(machine=faster).report["npu"]["cycles"] <= run().report["npu"]["cycles"]
+
+
+def test_a_faster_memory_makes_no_launch_slower():
+    """Of the classifier, the recogniser, random networks and the kernels in bench/, whichever part of memory is faster."""
+    sys.path.insert(0, str(ocr_models.SOURCE / "bench"))
+    import faster_memory
+    compared, slower = faster_memory.measured(networks=4)
+    assert compared > 1000 and not slower, slower
