@@ -15,6 +15,17 @@ static int64_t firstStep(const MachineFunction &MF) {
   return isInt<12>(Size) ? Size : 2032;
 }
 
+// sp += Amount. `Moved` hears of every instruction that changes sp, where that takes two.
+static void moveStack(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, const DebugLoc &DL, int64_t Amount, MachineInstr::MIFlag Flag,
+                      function_ref<void(int64_t)> Moved) {
+  while (Amount != 0) {
+    int64_t Part = Amount < 0 ? -2048 : 2032, Step = !isInt<12>(Amount) && isInt<12>(Amount - Part) ? Part : Amount;
+    instrInfo(*MBB.getParent()).addImmediate(MBB, I, DL, Dougong::X2, Dougong::X2, Step, Flag);
+    Moved(Step);
+    Amount -= Step;
+  }
+}
+
 bool DougongFrameLowering::hasFPImpl(const MachineFunction &MF) const {
   const MachineFrameInfo &MFI = MF.getFrameInfo();
   return MF.getTarget().Options.DisableFramePointerElim(MF) || MFI.hasVarSizedObjects() || MFI.isFrameAddressTaken() ||
@@ -76,11 +87,12 @@ void DougongFrameLowering::emitPrologue(MachineFunction &MF, MachineBasicBlock &
     TII.addImmediate(MBB, I, DL, Dougong::X8, Dougong::X2, First, MachineInstr::FrameSetup);
     CFI.buildDefCFA(Dougong::X8, 0);
   }
-  if (StackSize > First) {
-    TII.addImmediate(MBB, I, DL, Dougong::X2, Dougong::X2, -int64_t(StackSize - First), MachineInstr::FrameSetup);
+  int64_t Depth = First;
+  moveStack(MBB, I, DL, -int64_t(StackSize - First), MachineInstr::FrameSetup, [&](int64_t Step) {
+    Depth -= Step;
     if (!hasFP(MF))
-      CFI.buildDefCFAOffset(StackSize);
-  }
+      CFI.buildDefCFAOffset(Depth);
+  });
   const TargetRegisterInfo &TRI = *MF.getSubtarget().getRegisterInfo();
   if (TRI.hasStackRealignment(MF)) {
     int64_t Mask = -int64_t(MFI.getMaxAlign().value());
@@ -132,15 +144,18 @@ void DougongFrameLowering::emitEpilogue(MachineFunction &MF, MachineBasicBlock &
   std::advance(Restores, -int64_t(CSI.size()));
 
   uint64_t First = firstStep(MF);
+  CFIInstBuilder CFI(MBB, Restores, MachineInstr::FrameDestroy);
+  int64_t Depth = MFI.getStackSize();
   if (MFI.hasVarSizedObjects() || MF.getSubtarget().getRegisterInfo()->hasStackRealignment(MF))
     TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X8, -int64_t(First), MachineInstr::FrameDestroy);
   else
-    TII.addImmediate(MBB, Restores, DL, Dougong::X2, Dougong::X2, MFI.getStackSize() - First, MachineInstr::FrameDestroy);
-  CFIInstBuilder CFI(MBB, Restores, MachineInstr::FrameDestroy);
+    moveStack(MBB, Restores, DL, Depth - int64_t(First), MachineInstr::FrameDestroy, [&](int64_t Step) {
+      Depth -= Step;
+      if (!hasFP(MF))
+        CFI.buildDefCFAOffset(Depth);
+    });
   if (hasFP(MF))
     CFI.buildDefCFA(Dougong::X2, First);
-  else if (MFI.getStackSize() > First)
-    CFI.buildDefCFAOffset(First);
   CFI.setInsertPoint(End);
   for (const CalleeSavedInfo &Saved : CSI)
     CFI.buildRestore(Saved.getReg());

@@ -34,18 +34,23 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("debugging")
 
 
-def walked(folder, name, compiler, level):
-    """At each stop the frames, from probe's caller outwards, with their variables."""
-    program, out = folder / f"{name}.{compiler}{level}.elf", folder / f"{name}.{compiler}{level}.json"
+def scripted(folder, name, compiler, level, script, variable, **environment):
+    """What the script has written that gdb has run on the program."""
+    program, out = folder / f"{name}.{compiler}{level}.elf", folder / f"{name}.{compiler}{level}.{script}.txt"
     subprocess.run([BIN / "dougong-cc", compiled(folder, name, compiler, level), compiled(folder, "probe", "ours", "-O0"), "-o", program], check=True)
     with subprocess.Popen([BIN / "dougong", "sim", "--gdb", "0", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as model:
         port = re.search(r":(\d+)", model.stderr.readline()).group(1)
         try:
-            subprocess.run(["gdb-multiarch", "-q", "-batch", "-nx", program, "-ex", "set confirm off", "-ex", f"target remote :{port}", "-x", INPUTS / "walk.py"],
-                           env=os.environ | {"WALK_OUTPUT": str(out)}, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+            subprocess.run(["gdb-multiarch", "-q", "-batch", "-nx", program, "-ex", "set confirm off", "-ex", f"target remote :{port}", "-x", INPUTS / script],
+                           env=os.environ | {variable: str(out)} | environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
         finally:
             model.kill()
-    walk = json.loads(out.read_text())
+    return out.read_text()
+
+
+def walked(folder, name, compiler, level):
+    """At each stop the frames, from probe's caller outwards, with their variables."""
+    walk = json.loads(scripted(folder, name, compiler, level, "walk.py", "WALK_OUTPUT"))
     return [stop[1:] for stop in walk["stops"]], walk["status"]
 
 
@@ -87,6 +92,14 @@ def test_variables_of_optimised_programs(folder):
     assert right["stock"] > 1000
     assert right["ours"] >= 0.98 * right["stock"]
     assert len(wrong["ours"]) <= len(wrong["stock"]), "\n".join(wrong["ours"])
+
+
+@pytest.mark.skipif(not shutil.which("gdb-multiarch"), reason="gdb-multiarch is not installed")
+@pytest.mark.parametrize("name,level", [("frames", "-O0"), ("frames", "-O2"), ("structs", "-O2"), ("recursion", "-O1")])
+def test_the_way_back_is_known_from_every_instruction(folder, name, level):
+    # frames.c: small and large frames, alloca, realigned stacks; prologues and epilogues of all of them
+    steps, *lost = scripted(folder, name, "ours", level, "unwind.py", "UNWIND_OUTPUT", UNWIND_STEPS="350").splitlines()
+    assert int(steps) > 280 and not lost
 
 
 def test_locations_cover_as_much_as_the_stock_backends(folder):
