@@ -24,7 +24,7 @@ def matmul(size: int = 1024) -> float:
     a, b = (chance.normal(0, 1, (size, size)).astype(np.float16) for _ in range(2))
     c = np.empty((size, size), np.float16)
     statistics = cycles_of(lambda device: kernels.matmul[lambda meta: (dougong.cdiv(size, meta["BLOCK_M"]) * dougong.cdiv(size, meta["BLOCK_N"]),)](
-        a, b, c, size, size, size, size, 1, size, 1, size, 1, BLOCK_M=256, BLOCK_N=128, BLOCK_K=128, GROUP_M=4, ACTIVATION="", device=device))
+        a, b, c, size, size, size, size, 1, size, 1, size, 1, BLOCK_M=256, BLOCK_N=256, BLOCK_K=64, GROUP_M=4, ACTIVATION="", device=device))
     assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=2e-3, atol=0.1)
     return size**3 / (6 * 64 * 64 / 2) / statistics["cycles"]
 
