@@ -29,9 +29,17 @@ public:
     return TargetLoweringObjectFileELF::SelectSectionForGlobal(Object, Moves && Kind.isReadOnly() ? SectionKind::getReadOnlyWithRel() : Kind,
                                                                TM);
   }
-  MCSection *getSectionForJumpTable(const Function &, const TargetMachine &) const override { return DataRelROSection; }
-  MCSection *getSectionForJumpTable(const Function &, const TargetMachine &, const MachineJumpTableEntry *) const override {
-    return DataRelROSection;
+  // Beside its function where that may be left out, or be another file's.
+  MCSection *getSectionForJumpTable(const Function &F, const TargetMachine &TM) const override {
+    const Comdat *Group = F.getComdat();
+    if (!Group && !TM.getFunctionSections())
+      return DataRelROSection;
+    unsigned Flags = ELF::SHF_ALLOC | ELF::SHF_WRITE | (Group ? ELF::SHF_GROUP : 0);
+    return getContext().getELFSection(".data.rel.ro." + TM.getSymbol(&F)->getName(), ELF::SHT_PROGBITS, Flags, 0,
+                                      Group ? Group->getName() : "", /*IsComdat=*/Group != nullptr);
+  }
+  MCSection *getSectionForJumpTable(const Function &F, const TargetMachine &TM, const MachineJumpTableEntry *) const override {
+    return getSectionForJumpTable(F, TM);
   }
 };
 

@@ -170,6 +170,10 @@ private:
       to.llvm.push_back(next(word));
     else if (word.starts_with("-O"))
       level(word);
+    else if (word == "-ffunction-sections" || word == "-fno-function-sections")
+      to.function_sections = word == "-ffunction-sections";
+    else if (word == "-fdata-sections" || word == "-fno-data-sections")
+      to.data_sections = word == "-fdata-sections";
     else if (word == "-nostdlib")
       to.start_files = to.libraries = false;
     else if (word == "-nostartfiles")

@@ -28,6 +28,7 @@ struct CompilerArguments {
   std::string output;
   int level = 0; // of optimisation, 0 to 3
   bool emit_llvm = false, verbose = false, dry = false;
+  bool function_sections = false, data_sections = false;                          // so that the linker may leave out what nothing uses
   bool start_files = true, libraries = true, script = false, relocatable = false; // script: the user's own linker script
   bool dependencies = false, dependency_file = false, dependency_target = false;  // -MD or -MMD; -MF; -MT or -MQ
 

@@ -185,6 +185,8 @@ int Driver::compile(const Input &input, const std::string &output) {
     return 2;
   }
   std::unique_ptr<TargetMachine> machine = dougong::createDougongMachine(to.level);
+  machine->Options.FunctionSections = to.function_sections;
+  machine->Options.DataSections = to.data_sections;
   dougong::optimizeModule(*module, *machine, to.level);
   SmallString<0> bytes;
   raw_svector_ostream memory(bytes);

@@ -22,7 +22,8 @@ typedef uint16_t u16x32 __attribute__((vector_size(64), aligned(2)));
 typedef uint8_t u8x32 __attribute__((vector_size(32), aligned(1)));
 enum { vectors = 17 };
 #define TO(type, value) __builtin_convertvector(value, type)
-#define ONE _Pragma("clang loop unroll(disable)")
+#define PLAIN _Pragma("clang loop pipeline(disable)")
+#define ONE _Pragma("clang loop unroll(disable) pipeline(disable)")
 
 // CHECK-LABEL: f32:
 // CHECK: dg.vldp.32 {{v[0-9]+}}, ([[A:[a-z][0-9]]]), 128
@@ -71,8 +72,7 @@ __attribute__((noinline)) void several(dg_f32x32 *restrict a, dg_f32x32 *restric
 // CHECK: dg.vstp.32 {{v[0-9]+}}, ([[O]]), 384
 static volatile long number = vectors;
 __attribute__((noinline)) void chain(dg_f32x32 *restrict a, dg_f32x32 *restrict b, dg_f32x32 *restrict o) {
-  for (long i = 0, n = number; i < n; ++i)
-    o[i] = a[i] + b[i];
+  PLAIN for (long i = 0, n = number; i < n; ++i) o[i] = a[i] + b[i];
 }
 // CHECK-LABEL: in_place:
 // CHECK: dg.vld.32 [[V:v[0-9]+]], 0([[A:[a-z][0-9]]])

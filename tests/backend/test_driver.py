@@ -117,6 +117,26 @@ def test_commands_are_shown(cc):
     assert cc("-v main.c twice.c").stderr.count("ld.lld") == 1 and printed(cc) == "world 42\n"
 
 
+def test_what_nothing_uses_is_left_out(cc):
+    (cc.folder / "spare.c").write_text("int spare_table[500] = {1};\nint spare(int x) { return spare_table[x] * 3; }\nint twice(int x) { return 2 * x; }\n")
+    sizes = []
+    for options in ("", "-ffunction-sections -fdata-sections"):
+        assert cc(f"-O1 {options} main.c spare.c").returncode == 0 and printed(cc) == "world 42\n"
+        symbols = subprocess.run([LLVM / "llvm-nm", "a.out"], cwd=cc.folder, capture_output=True, text=True).stdout
+        sizes.append(["spare" in symbols.split(), "spare_table" in symbols.split()])
+    assert sizes == [[True, True], [False, False]]
+
+
+def test_switches_of_inline_functions_of_two_files(cc):
+    cases = "".join(f"case {k}: return x * {k + 3} ^ {k * k};" for k in range(12))
+    (cc.folder / "choose.h").write_text(f"inline int choose(int k, int x) {{ switch (k) {{ {cases} default: return 0; }} }}\nstruct s {{ int (*f)(int, int); }};\n")
+    (cc.folder / "one.cc").write_text('#include "choose.h"\nextern const s t; const s t = {choose};\nextern "C" int twice(int x) { return t.f(x / 2, x) + choose(x % 3, 5); }\n')
+    (cc.folder / "two.cc").write_text('#include "choose.h"\n#include <stdio.h>\nextern const s t;\nextern "C" int twice(int);\nint main() { printf("%d %d\\n", twice(7), t.f == choose); }\n')
+    for options in ("-O0", "-O2", "-O2 -ffunction-sections", "-O2 -fno-inline"):
+        assert cc(f"{options} one.cc two.cc").returncode == 0
+        assert printed(cc) == f"{(7 * 6 ^ 9) + (5 * 4 ^ 1)} 1\n"
+
+
 def test_questions(cc):
     version = cc("--version").stdout
     assert re.match(r"dougong-cc \d+\.\d+\.\d+, ", version) and "clang version 22" in version
