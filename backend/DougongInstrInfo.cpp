@@ -77,7 +77,7 @@ static MachineMemOperand *slotAccess(MachineFunction &MF, int FI, MachineMemOper
 
 void DougongInstrInfo::storeRegToStackSlot(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, Register Src, bool IsKill, int FI,
                                            const TargetRegisterClass *RC, Register, MachineInstr::MIFlag Flags) const {
-  BuildMI(MBB, I, MBB.findDebugLoc(I), get(storeOpcode(RC)))
+  BuildMI(MBB, I, DebugLoc(), get(storeOpcode(RC))) // of no line: a function's first line begins behind its saves
       .addReg(Src, getKillRegState(IsKill))
       .addFrameIndex(FI)
       .addImm(0)
