@@ -4,7 +4,7 @@
 int probe(int n);
 // CHECK-LABEL: walk:
 // CHECK: sd ra
-// CHECK: sd s0
+// CHECK: sd s1
 // CHECK-NOT: sd
 // CHECK: .loc {{.*}} prologue_end
 int walk(int n) {
