@@ -238,8 +238,11 @@ private:
     run.end = address + bytes;
   }
   void flush(Run &run) {
-    if (run.end > run.begin)
+    // Beyond some millions, which no kernel has, the rest counts as if it lay behind the last one.
+    if (constexpr size_t most = 1 << 22; run.end > run.begin && done.runs.size() < most)
       done.runs.push_back({run.begin, run.end - run.begin});
+    else if (run.end > run.begin)
+      done.runs.back().bytes += run.end - run.begin;
     run.begin = run.end;
   }
 
