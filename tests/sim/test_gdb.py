@@ -268,6 +268,11 @@ def test_a_launch_takes_as_long_under_gdb(kernel):
     assert int(plain.split()[-1]) > 100
 
 
+def test_a_port_that_is_none():
+    done = subprocess.run([sys.executable, "-c", "import dougong; dougong.Device('npu:phone,gdb=99999')"], capture_output=True, text=True, timeout=60)
+    assert done.returncode and "'gdb=99999' is no option of an NPU" in done.stderr and "'gdb=PORT'" in done.stderr
+
+
 @needs_gdb
 def test_a_killed_launch_is_an_error(kernel):
     with Model(sys.executable, "-c", LAUNCH, kernel, ",gdb=0") as model:
