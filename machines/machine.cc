@@ -2,13 +2,18 @@
 #include "machines/machine.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
+
+// With NDEBUG toml++ has the compiler assume what it did not check: that `[ = 3` goes on with a key, say.
+#undef NDEBUG
+#define TOML_ASSERT(condition) ((condition) ? void() : throw std::logic_error("not understood"))
+#include <toml++/toml.h>
 
 namespace fs = std::filesystem;
 
@@ -150,6 +155,8 @@ Machine Machine::load(std::string_view name_or_file) {
     return machine;
   } catch (const toml::parse_error &error) {
     throw MachineError(fmt::format("{}:{}: {}", path.string(), error.source().begin.line, error.description()));
+  } catch (const std::logic_error &error) {
+    throw MachineError(fmt::format("{}: no TOML: {}", path.string(), error.what()));
   }
 }
 

@@ -9,6 +9,12 @@ namespace dougong::models {
 using namespace mlir;
 using utils::IteratorType;
 
+std::vector<int64_t> kernel_of(const Node &n, const Value *weights) {
+  if (weights->rank() < 3)
+    n.invalid("weights of shape {}, rank 3 or more is wanted", shape_text(weights->shape));
+  return {weights->shape.begin() + 2, weights->shape.end()};
+}
+
 Window window_of(const Node &n, const Shape &input, std::vector<int64_t> kernel) {
   size_t rank = kernel.size();
   if (input.size() != rank + 2)
@@ -24,8 +30,11 @@ Window window_of(const Node &n, const Shape &input, std::vector<int64_t> kernel)
   bool ceil = n.integer("ceil_mode", 0);
   for (size_t d = 0; d < rank; ++d) {
     int64_t extent = input[d + 2], reach = (w.kernel[d] - 1) * w.dilations[d] + 1, stride = w.strides[d];
-    if (stride < 1 || w.dilations[d] < 1)
-      n.invalid("stride {} and dilation {}", stride, w.dilations[d]);
+    if (stride < 1 || w.dilations[d] < 1 || w.kernel[d] < 1)
+      n.invalid("stride {} and dilation {} of {} taps", stride, w.dilations[d], w.kernel[d]);
+    for (int64_t number : {w.kernel[d], stride, w.dilations[d], w.before[d], w.after[d]})
+      if (number < 0 || number > INT32_MAX)
+        n.invalid("a window with the number {}", number);
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       int64_t output = (extent + stride - 1) / stride, total = std::max<int64_t>((output - 1) * stride + reach - extent, 0);
       w.before[d] = automatic == "SAME_UPPER" ? total / 2 : (total + 1) / 2;
@@ -87,7 +96,7 @@ Value *convolve(Node &n, Value *x, Value *w, const Window &window, int64_t group
   int64_t rank = window.kernel.size(), channels = x->shape[1], features = w->shape[0];
   if (rank < 1 || rank > 3)
     n.unsupported("a convolution of {} spatial dimensions", rank);
-  if (w->shape[1] * groups != channels || features % groups)
+  if (groups < 1 || groups > channels || w->shape[1] * groups != channels || features % groups)
     n.invalid("weights {} do not fit {} channels in {} groups", shape_text(w->shape), channels, groups);
   Shape result{x->shape[0], features};
   result.insert(result.end(), window.output.begin(), window.output.end());
@@ -259,7 +268,7 @@ void import_conv(Node &n) {
   if (w->rank() != x->rank() || x->rank() < 3)
     n.invalid("input {} and weights {} must have the same rank of 3 or more", shape_text(x->shape), shape_text(w->shape));
   int64_t channels = w->shape[0];
-  Window window = window_of(n, x->shape, std::vector<int64_t>(w->shape.begin() + 2, w->shape.end()));
+  Window window = window_of(n, x->shape, kernel_of(n, w));
   Affine affine;
   std::vector<double> rest;
   ElementType accumulator = accumulator_for(x->type);
@@ -291,6 +300,9 @@ Window transposed_window(Node &n, const Shape &x, const Shape &w, std::vector<in
     window.output.erase(window.output.begin(), window.output.begin() + 2);
   window.output.resize(rank);
   for (size_t d = 0; d < rank; ++d) {
+    for (int64_t number : {window.kernel[d], window.strides[d], window.dilations[d], extra[d] + 1, pads[d] + 1, pads[d + rank] + 1})
+      if (number < 1 || number > INT32_MAX)
+        n.invalid("a window with the number {}", number);
     int64_t full = (x[d + 2] - 1) * window.strides[d] + extra[d] + (window.kernel[d] - 1) * window.dilations[d] + 1;
     if (shaped || same) {
       if (!shaped)
@@ -367,10 +379,10 @@ mlir::Value spread(Emitter &e, mlir::Value x, ElementType type, ArrayRef<int64_t
 
 void import_conv_transpose(Node &n) {
   Emitter &e = n.e;
-  Value *x = n[0], *w = n[1], *bias = n.optional(2);
+  Value *x = n.ranked(0, 3), *w = n.ranked(1, x->rank(), x->rank()), *bias = n.optional(2);
   int64_t rank = x->rank() - 2, groups = n.integer("group", 1);
-  if (rank < 1 || w->rank() != x->rank() || w->shape[0] != x->shape[1])
-    n.invalid("weights {} do not fit input {}", shape_text(w->shape), shape_text(x->shape));
+  if (groups < 1 || w->shape[0] != x->shape[1] || w->shape[0] % groups)
+    n.invalid("weights {} do not fit an input {} in {} groups", shape_text(w->shape), shape_text(x->shape), groups);
   std::vector<int64_t> extra;
   Window window = transposed_window(n, x->shape, w->shape, extra);
   Shape result{x->shape[0], w->shape[1] * groups};

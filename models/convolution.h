@@ -10,6 +10,8 @@ struct Window {
   std::vector<int64_t> output;                                    // spatial extents of the result
 };
 
+std::vector<int64_t> kernel_of(const Node &node, const Value *weights); // their spatial extents
+
 // From the attributes strides, dilations, pads, auto_pad (and ceil_mode). `input` is the shape [N, C, spatial …].
 Window window_of(const Node &node, const Shape &input, std::vector<int64_t> kernel);
 

@@ -333,7 +333,10 @@ Value *Emitter::concat(ArrayRef<Value *> all, int64_t axis) {
     return parts[0];
   if (llvm::all_of(all, [](Value *part) { return bool(part->known); })) {
     std::vector<int64_t> strides = row_major_strides(shape);
-    Tensor result = zeros(all[0]->type, shape);
+    int64_t bytes = 0;
+    for (Value *part : parts)
+      bytes += int64_t(part->known->bytes.size());
+    Tensor result = zeros(all[0]->type, shape, bytes);
     int64_t begin = 0;
     for (Value *part : parts) {
       std::vector<int64_t> index(shape.size());

@@ -126,10 +126,7 @@ void import_scatter_elements(Node &n) {
     Value *at = e.slice(indices, starts, steps, row), *update = e.slice(updates, starts, steps, row);
     Shape along(rank, 1);
     along[axis] = x->shape[axis];
-    std::vector<int64_t> places(x->shape[axis]);
-    for (size_t i = 0; i < places.size(); ++i)
-      places[i] = i;
-    Value *place = e.known(with_shape(tensor_of_integers(places), along));
+    Value *place = e.known(counting(along));
     result = e.elementwise({result, at, update, place}, x->type, [&](Scalars s) {
       Scalar index = convert(s[1], ElementType::I64);
       index = select(index < 0, index + index.like_integer(x->shape[axis]), index);
@@ -192,16 +189,12 @@ void import_one_hot(Node &n) {
   shape.insert(shape.begin() + axis, depth);
   wide.insert(wide.begin() + axis, 1);
   along[axis] = depth;
-  std::vector<int64_t> places(depth);
-  for (int64_t i = 0; i < depth; ++i)
-    places[i] = i;
   Value *off = e.reshape(e.slice(values, {0}, {1}, {1}), {}), *on = e.reshape(e.slice(values, {1}, {1}, {1}), {});
-  n.set(0, e.elementwise({e.reshape(indices, wide), e.known(with_shape(tensor_of_integers(places), along)), off, on}, values->type,
-                         [&](Scalars s) {
-                           Scalar index = convert(s[0], ElementType::I64);
-                           index = select(index < 0, index + index.like_integer(depth), index);
-                           return select(index == s[1], s[3], s[2]);
-                         }));
+  n.set(0, e.elementwise({e.reshape(indices, wide), e.known(counting(along)), off, on}, values->type, [&](Scalars s) {
+    Scalar index = convert(s[0], ElementType::I64);
+    index = select(index < 0, index + index.like_integer(depth), index);
+    return select(index == s[1], s[3], s[2]);
+  }));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace dougong::models {
 namespace {
@@ -15,6 +16,14 @@ uint16_t to_bfloat(float value) {
   if (std::isnan(value))
     return 0x7fc0;
   return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+// Of a float truncated, and from 2^63 to 2^64 the bits of an unsigned number.
+template <typename From> int64_t whole(From value) {
+  if constexpr (!std::is_floating_point_v<From>)
+    return int64_t(value);
+  else
+    return value >= 0x1p63 && value < 0x1p64 ? int64_t(uint64_t(value)) : truncated(value);
 }
 
 template <typename T> T get(const Tensor &tensor, int64_t i) { return tensor.as<T>()[i]; }
@@ -67,28 +76,28 @@ template <typename From> void write(Tensor &tensor, int64_t i, From value) {
     tensor.as<double>()[i] = double(value);
     return;
   case ElementType::I8:
-    tensor.as<int8_t>()[i] = int8_t(int64_t(value));
+    tensor.as<int8_t>()[i] = int8_t(whole(value));
     return;
   case ElementType::I16:
-    tensor.as<int16_t>()[i] = int16_t(int64_t(value));
+    tensor.as<int16_t>()[i] = int16_t(whole(value));
     return;
   case ElementType::I32:
-    tensor.as<int32_t>()[i] = int32_t(int64_t(value));
+    tensor.as<int32_t>()[i] = int32_t(whole(value));
     return;
   case ElementType::I64:
-    tensor.as<int64_t>()[i] = int64_t(value);
+    tensor.as<int64_t>()[i] = std::is_floating_point_v<From> ? truncated(double(value)) : int64_t(value);
     return;
   case ElementType::U8:
-    tensor.as<uint8_t>()[i] = uint8_t(int64_t(value));
+    tensor.as<uint8_t>()[i] = uint8_t(whole(value));
     return;
   case ElementType::U16:
-    tensor.as<uint16_t>()[i] = uint16_t(int64_t(value));
+    tensor.as<uint16_t>()[i] = uint16_t(whole(value));
     return;
   case ElementType::U32:
-    tensor.as<uint32_t>()[i] = uint32_t(int64_t(value));
+    tensor.as<uint32_t>()[i] = uint32_t(whole(value));
     return;
   case ElementType::U64:
-    tensor.as<uint64_t>()[i] = uint64_t(value);
+    tensor.as<uint64_t>()[i] = uint64_t(whole(value));
     return;
   case ElementType::Bool:
     tensor.as<uint8_t>()[i] = value != 0;
@@ -98,11 +107,24 @@ template <typename From> void write(Tensor &tensor, int64_t i, From value) {
 
 } // namespace
 
+int64_t truncated(double value) {
+  if (std::isnan(value))
+    return 0;
+  return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : int64_t(value);
+}
+
+static void check_index(const Tensor &tensor, int64_t i) {
+  if (uint64_t(i) >= tensor.bytes.size() / size_in_bytes(tensor.type))
+    invalid("element {} of a tensor of shape {}", i, shape_text(tensor.shape));
+}
+
 double real_at(const Tensor &tensor, int64_t i) {
+  check_index(tensor, i);
   return read<double>(tensor, i, [](auto value) { return double(value); });
 }
 int64_t integer_at(const Tensor &tensor, int64_t i) {
-  return read<int64_t>(tensor, i, [](auto value) { return int64_t(value); });
+  check_index(tensor, i);
+  return read<int64_t>(tensor, i, [](auto value) { return whole(value); });
 }
 void set_real(Tensor &tensor, int64_t i, double value) { write(tensor, i, value); }
 void set_integer(Tensor &tensor, int64_t i, int64_t value) { write(tensor, i, value); }
@@ -136,9 +158,15 @@ void check_size(ElementType type, const Shape &shape, int64_t most_bytes) {
       invalid("a tensor of shape {} and type {}, larger than {} GiB or of no size", shape_text(shape), name(type), most_bytes >> 30);
 }
 
-Tensor zeros(ElementType type, const Shape &shape) {
-  check_size(type, shape, int64_t(1) << 34);
+Tensor zeros(ElementType type, const Shape &shape, int64_t most_bytes) {
+  check_size(type, shape, most_bytes);
   return Tensor(type, shape);
+}
+
+Tensor counting(const Shape &shape) {
+  Tensor tensor = zeros(ElementType::I64, shape);
+  std::iota(tensor.as<int64_t>(), tensor.as<int64_t>() + element_count(shape), 0);
+  return tensor;
 }
 
 Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values) {
@@ -153,7 +181,7 @@ bool all_equal(const Tensor &tensor) {
 }
 
 Tensor rearranged(const Tensor &source, const Shape &shape, llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> from) {
-  Tensor result = zeros(source.type, shape);
+  Tensor result = zeros(source.type, shape, std::max(int64_t(source.bytes.size()), int64_t(1) << 31));
   size_t width = size_in_bytes(source.type), position = 0;
   if (result.bytes.empty())
     return result;

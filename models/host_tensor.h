@@ -15,6 +15,7 @@ inline bool is_half(ElementType type) { return type == ElementType::F16 || type 
 inline bool is_unsigned(ElementType type) { return type >= ElementType::U8 && type <= ElementType::Bool; }
 inline bool is_integer(ElementType type) { return !is_float(type) && type != ElementType::Bool; }
 
+int64_t truncated(double value); // the nearest i64 where it is out of range, 0 of a NaN
 // Element `i` in row-major order. An integer of a float is truncated.
 double real_at(const Tensor &tensor, int64_t i);
 int64_t integer_at(const Tensor &tensor, int64_t i);
@@ -26,8 +27,9 @@ std::vector<double> reals_of(const Tensor &tensor);
 Tensor tensor_of(ElementType type, Shape shape, llvm::ArrayRef<double> values);
 // Throws a ModelError unless every dimension is at least 0 and all elements together take at most so many bytes.
 void check_size(ElementType type, const Shape &shape, int64_t most_bytes = int64_t(1) << 42);
-// Zeros, at most 16 GiB: what is made of constants at import may be far larger than they are.
-Tensor zeros(ElementType type, const Shape &shape);
+// Zeros, at most 2 GiB unless told: what is made of constants at import may be far larger than they are.
+Tensor zeros(ElementType type, const Shape &shape, int64_t most_bytes = int64_t(1) << 31);
+Tensor counting(const Shape &shape);                       // 0, 1, 2, … in row-major order, i64
 Tensor tensor_of_integers(llvm::ArrayRef<int64_t> values); // rank 1, i64
 
 bool all_equal(const Tensor &tensor); // and not empty

@@ -50,6 +50,7 @@ ImportedModel import_model(const Model &model, const std::map<std::string, Shape
       continue;
     }
     Shape shape = input_shape(input, shapes);
+    check_size(input.type, shape);
     if (element_count(shape) == 0) { // nothing about it is left to know
       importer.define(input.name, emitter.known(Tensor(input.type, shape)));
       continue;

@@ -124,6 +124,8 @@ void Node::set(size_t i, Value *value) {
 Value *Node::output(size_t i) const { return graph->find(message->output(int(i))); }
 
 std::optional<Node> Node::sole_consumer() const {
+  if (message->output_size() == 0)
+    return std::nullopt;
   GraphImporter::Scope &scope = graph->scopes.back();
   auto readers = scope.readers.find(message->output(0));
   if (readers == scope.readers.end() || readers->second.size() != 1 || !readers->second[0] || scope.outputs.count(message->output(0)))

@@ -35,6 +35,8 @@ Value *pool(Node &n, Value *x, Window w, bool maximum, ElementType accumulator) 
   int64_t rank = w.kernel.size();
   if (rank < 1 || rank > 3)
     n.unsupported("a pool of {} spatial dimensions", rank);
+  if (x->type == ElementType::Bool)
+    n.unsupported("a pool of type {}", dougong::name(x->type));
   Shape result{x->shape[0], x->shape[1]};
   result.insert(result.end(), w.output.begin(), w.output.end());
   std::vector<int64_t> over = overhang(w, x->shape), after = w.after;
@@ -132,6 +134,8 @@ void import_average_pool(Node &n) {
   // How many elements each window holds; padding counts if asked for, what lies behind it never does.
   Shape shape{1, 1};
   shape.insert(shape.end(), w.output.begin(), w.output.end());
+  check_size(ElementType::F64, shape, int64_t(1) << 31);
+  check_size(ElementType::F64, w.kernel, int64_t(1) << 31);
   std::vector<int64_t> index(shape.size(), 0);
   std::vector<double> counts;
   do {

@@ -84,7 +84,7 @@ void import_matmul_integer(Node &n) {
 
 Value *integer_convolution(Node &n, Value *x, Value *x_zero, Value *w, Value *w_zero) {
   Value *image = centred(n, x, x_zero, 1), *filter = centred(n, w, w_zero, 0);
-  Window window = window_of(n, x->shape, std::vector<int64_t>(w->shape.begin() + 2, w->shape.end()));
+  Window window = window_of(n, x->shape, kernel_of(n, w));
   return convolve(n, image, filter, window, n.integer("group", 1), ElementType::I32);
 }
 

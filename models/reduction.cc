@@ -164,10 +164,7 @@ void import_hardmax(Node &n) {
   one[axes[0]] = 1;
   Shape along(flat.size(), 1);
   along[axes[0]] = extent;
-  std::vector<double> count(extent);
-  std::iota(count.begin(), count.end(), 0);
-  Value *places = e.known(tensor_of(ElementType::I64, along, count)),
-        *first = e.reshape(place_of_extreme(e, e.reshape(x, flat), axes[0], true, false), one);
+  Value *places = e.known(counting(along)), *first = e.reshape(place_of_extreme(e, e.reshape(x, flat), axes[0], true, false), one);
   ElementType type = x->type;
   Value *hard = e.elementwise({places, first}, type, [&](Scalars s) { return convert(s[0] == s[1], type); });
   n.set(0, e.reshape(hard, x->shape));

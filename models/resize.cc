@@ -39,12 +39,12 @@ double place(const Sampling &s, double out, double scale, int64_t from, int64_t 
 
 int64_t nearest(const Sampling &s, double at) {
   if (s.nearest == "floor")
-    return int64_t(std::floor(at));
+    return truncated(std::floor(at));
   if (s.nearest == "ceil")
-    return int64_t(std::ceil(at));
+    return truncated(std::ceil(at));
   if (s.nearest == "round_prefer_ceil")
-    return int64_t(std::floor(at + 0.5));
-  return int64_t(std::ceil(at - 0.5)); // round_prefer_floor
+    return truncated(std::floor(at + 0.5));
+  return truncated(std::ceil(at - 0.5)); // round_prefer_floor
 }
 
 double cubic_weight(double a, double x) {
@@ -65,7 +65,9 @@ Taps taps_of(const Sampling &s, double scale, int64_t from, int64_t to) {
   Taps taps;
   double shrink = s.antialias && scale < 1 ? scale : 1; // a filter as wide as the distance between outputs
   int64_t reach = s.mode == "nearest" ? 0 : s.mode == "linear" ? 1 : 2;
-  int64_t half = reach ? int64_t(std::ceil(double(reach) / shrink)) : 0, count = reach ? 2 * half : 1;
+  if (!(scale > 0) || double(reach) / shrink * double(to) > 0x1p28)
+    invalid("a dimension of {} resized to {} by {}", from, to, scale);
+  int64_t half = reach ? truncated(std::ceil(double(reach) / shrink)) : 0, count = reach ? 2 * half : 1;
   taps.index.assign(count, std::vector<int64_t>(to));
   taps.weight.assign(count, std::vector<double>(to, 1));
   for (int64_t o = 0; o < to; ++o) {
@@ -75,6 +77,8 @@ Taps taps_of(const Sampling &s, double scale, int64_t from, int64_t to) {
       taps.index[0][o] = std::clamp<int64_t>(nearest(s, at), 0, from - 1);
       continue;
     }
+    if (!(std::abs(at) < 0x1p40))
+      invalid("a place {} in a dimension of {}", at, from);
     int64_t first = int64_t(std::floor(at)) - half + 1;
     double sum = 0;
     for (int64_t t = 0; t < count; ++t) {
@@ -165,14 +169,14 @@ void resize(Node &n, Value *x, std::vector<double> scales, std::vector<int64_t> 
       scale = policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
     }
     for (size_t i = 0; i < axes.size(); ++i)
-      sizes[i] = int64_t(std::floor(scale * double(x->shape[n.axis(axes[i], x->rank())]) + 0.5));
+      sizes[i] = truncated(std::floor(scale * double(x->shape[n.axis(axes[i], x->rank())]) + 0.5));
   }
   ElementType type = x->type;
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], x->rank()), from = x->shape[axis];
-    int64_t to = sized ? sizes[i] : int64_t(std::floor(double(from) * scales[i]));
+    int64_t to = sized ? sizes[i] : truncated(std::floor(double(from) * scales[i]));
     double scale = sized ? double(to) / double(from) : scales[i];
-    if (to < 1)
+    if (to < 1 || to > INT32_MAX)
       n.invalid("dimension {} of {} becomes {}", axis, from, to);
     Sampling own = sampling;
     if (roi.size() == 2 * axes.size())

@@ -36,12 +36,12 @@ static Scalar literal(ImplicitLocOpBuilder &builder, Type type, ElementType elem
   return {&builder, arith::ConstantOp::create(builder, number(type, real, integer)), element, isa<IndexType>(type)};
 }
 
-Scalar Scalar::like(double number) const { return literal(*builder, value.getType(), type, number, int64_t(number)); }
+Scalar Scalar::like(double number) const { return literal(*builder, value.getType(), type, number, truncated(number)); }
 Scalar Scalar::like_integer(int64_t number) const { return literal(*builder, value.getType(), type, double(number), number); }
 
 Scalar constant(ImplicitLocOpBuilder &builder, ElementType type, double value) {
   bool negative_infinity = value == -std::numeric_limits<double>::infinity(), infinity = value == std::numeric_limits<double>::infinity();
-  int64_t integer = negative_infinity || infinity ? 0 : int64_t(value);
+  int64_t integer = negative_infinity || infinity ? 0 : truncated(value);
   if (!is_float(type) && (infinity || negative_infinity)) { // the type's own lowest and highest
     unsigned bits = type == ElementType::Bool ? 1 : size_in_bytes(type) * 8;
     APInt limit = is_unsigned(type) ? (infinity ? APInt::getMaxValue(bits) : APInt::getMinValue(bits))

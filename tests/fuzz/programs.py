@@ -12,8 +12,8 @@ LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 
 def run(*command, timeout=60) -> str:
     """What the command says on stderr; it must succeed."""
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout)
-    assert result.returncode == 0, (command, result.stdout[-2000:], result.stderr[-6000:])
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, env={"UBSAN_OPTIONS": "print_stacktrace=1", **os.environ})
+    assert result.returncode == 0, (command, result.stdout[-2000:], result.stderr[:6000])
     return result.stderr
 
 

@@ -75,6 +75,7 @@ TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   EXPECT_TRUE(has(text, "unknown key 'energy.leakage_w'; known keys are ")) << text;
   text = message_of(changed("cores = 6", "cores = = 6"));
   EXPECT_TRUE(has(text, "changed.toml:5: ")) << text;
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "[ = 6")), "changed.toml"));
 }
 
 } // namespace
