@@ -1,4 +1,4 @@
-// Which inlined functions an address lies in, for faults of optimised code: .debug_info of DWARF 4 and 5 (sections 2 and 3.3.8 of the
+// Which inlined functions an address lies in, for faults of optimised code: .debug_info of DWARF 2 to 5 (sections 2 and 3.3.8 of the
 // standard).
 //
 //   subprogram main                         pc
@@ -76,10 +76,10 @@ public:
     if (version == 5)
       type = header.fixed(1), address_bytes = header.fixed(1);
     uint64_t abbreviations_at = header.fixed(unsigned(offset_bytes));
-    if (version == 4)
+    if (version < 5)
       address_bytes = header.fixed(1);
     entries = header.at;
-    if ((version != 4 && version != 5) || type != 1 || address_bytes != 8 || !read_abbreviations(abbreviations_at))
+    if (version < 2 || version > 5 || type != 1 || address_bytes != 8 || !read_abbreviations(abbreviations_at))
       return;
     Reader reader{all, entries};
     if (auto root = read_entry(reader)) {

@@ -39,7 +39,7 @@ public:
   const Region *find(uint64_t address, uint64_t size) const; // that holds all of it
   uint64_t next_mapped(uint64_t address) const;              // where the first region at or above address begins; the end of DRAM if none
   const std::map<uint64_t, Region> &mapped() const { return regions; } // by where they begin
-  std::string describe(uint64_t address) const;              // for faults: what is mapped around an address
+  std::string describe(uint64_t address) const;                        // for faults: what is mapped around an address
 
 private:
   uint8_t *bytes_base;

@@ -59,7 +59,7 @@ TEST(SourceLine, AgreesWithLlvm) {
 
 // llvm-symbolizer's answer: function, place, function, place …, innermost first. Ours: "place in function, inlined at place …".
 TEST(InlinedCalls, AgreeWithLlvm) {
-  for (const char *flags : {"-g", "-g -gdwarf-4", "-g -gdwarf64"}) {
+  for (const char *flags : {"-g", "-g -gdwarf-4", "-g -gdwarf-3", "-g -gdwarf64"}) {
     std::string path = program(flags), elf = bytes_of(path), numbers = path + ".txt";
     uint64_t first = 0x80000000, last = first + 0x1000;
     {
