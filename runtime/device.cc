@@ -12,7 +12,7 @@ void Statistics::add(const Statistics &other) {
   host_seconds += other.host_seconds;
   timed |= other.timed;
   if (other.timed)
-    l2_dirty = other.l2_dirty; // the latest
+    l2_dirty = other.l2_dirty, l2_dirty_joule = other.l2_dirty_joule; // the latest
   cycles += other.cycles;
   seconds += other.seconds;
   for (auto &[name, engine] : other.engines) {

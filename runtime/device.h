@@ -39,6 +39,7 @@ struct Statistics {
   uint64_t tensor_int_macs = 0; // of these, on 8-bit integers
   uint64_t vector_instructions = 0;
   uint64_t l2_dirty = 0;                 // bytes that L2 has at the end and DRAM has not: still to be written, and in no counter
+  double l2_dirty_joule = 0;             // what that will take of DRAM's energy; in no part of `energy_joule`
   std::map<std::string, uint64_t> bytes; // by level and direction: "dram read", "dram written", "l2 read", "lm read", …
 
   void add(const Statistics &other);

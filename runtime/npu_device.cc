@@ -45,7 +45,7 @@ Statistics converted(const sim::Statistics &from, bool timed) {
     return to;
   to.bytes["l2 read"] = from.l2_read;
   to.bytes["l2 written"] = from.l2_written;
-  to.l2_dirty = from.l2_dirty;
+  to.l2_dirty = from.l2_dirty, to.l2_dirty_joule = from.l2_dirty_joule;
   to.cycles = from.cycles;
   to.seconds = from.seconds;
   for (const sim::CoreStatistics &core : from.cores) {

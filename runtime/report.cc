@@ -137,7 +137,8 @@ std::string RunReport::text(size_t slowest) const {
         line("    {:<14} {}", level, si(double(count), "B"));
   }
   if (timed && npu.l2_dirty)
-    line("    left in L2 to be written to DRAM: {} (not counted above, nor below)", si(double(npu.l2_dirty), "B"));
+    line("    left in L2 to be written to DRAM: {}, {} (not counted above, nor below)", si(double(npu.l2_dirty), "B"),
+         si(npu.l2_dirty_joule, "J"));
   if (timed) {
     line("  energy       {}", si(npu.energy(), "J"));
     for (auto &[part, joule] : npu.energy_joule)
@@ -187,7 +188,8 @@ nlohmann::json to_json(const Statistics &s) {
           {"tensor_macs", s.tensor_macs},
           {"vector_instructions", s.vector_instructions},
           {"bytes", s.bytes},
-          {"l2_dirty_bytes", s.l2_dirty}};
+          {"l2_dirty_bytes", s.l2_dirty},
+          {"l2_dirty_joule", s.l2_dirty_joule}};
 }
 
 nlohmann::json RunReport::json() const {

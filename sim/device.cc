@@ -316,6 +316,7 @@ Statistics DeviceModel::Impl::account(bool kernel) {
   now.dram_written = timed ? traffic.dram_written : shared.dma_written;
   now.row_misses = traffic.row_misses;
   now.l2_dirty = shared.timing.dirty_bytes();
+  now.l2_dirty_joule = pico * double(now.l2_dirty) * cost.dram_pj_per_byte;
   if (timed) {
     now.cycles += cycles;
     now.seconds = double(now.cycles) / (machine.device.clock_ghz * 1e9);

@@ -76,6 +76,7 @@ nlohmann::json Statistics::json() const {
                    {"dma_read", dma_read},
                    {"dma_written", dma_written}}},
                  {"l2_dirty_bytes", l2_dirty},
+                 {"l2_dirty_joule", l2_dirty_joule},
                  {"dram_row_misses", row_misses},
                  {"energy_joule",
                   {{"tensor", energy.tensor},

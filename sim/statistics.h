@@ -39,7 +39,8 @@ struct Statistics {
   uint64_t l2_read = 0, l2_written = 0, dram_read = 0, dram_written = 0;
   uint64_t dma_read = 0, dma_written = 0; // what DMA commands asked of global memory, before L2 and bursts
   uint64_t row_misses = 0;
-  uint64_t l2_dirty = 0; // no counter: what L2 has at the end and DRAM has not, which is to be written some day
+  uint64_t l2_dirty = 0;     // no counter: what L2 has at the end and DRAM has not, which is to be written some day
+  double l2_dirty_joule = 0; // what that will take of DRAM's energy; in no part of `energy`
 
   struct Energy {                                                                               // joule; timing mode
     double tensor = 0, scalar = 0, vector = 0, lm = 0, acc = 0, l2 = 0, dram = 0, standing = 0; // standing: static power × time

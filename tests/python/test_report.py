@@ -52,6 +52,7 @@ def test_report_is_consistent(network, machine):
     assert npu["bytes"]["dram read"] >= 2 * (16 * 32 * 9 + 32 * 32 * 9 + 32 * 100) + 4 * 16 * 40 * 56
     # The output has reached DRAM, or L2 says that it still has to.
     assert npu["bytes"]["dram written"] + npu["l2_dirty_bytes"] >= 4 * 100
+    assert npu["l2_dirty_joule"] == pytest.approx(npu["l2_dirty_bytes"] * 31.2e-12)
     assert (npu["l2_dirty_bytes"] > 0) == (machine != "tiny")
     assert npu["tensor_macs"] >= 40 * 56 * 9 * (16 * 32 + 32 * 32)
 
