@@ -46,6 +46,10 @@ void dougong::initializeDougongTarget() {
     initializeCore(Passes);
     initializeCodeGen(Passes);
     initializeAnalysis(Passes);
+    // Software pipelining must not end in spills: schedules that need too many registers are no schedules.
+    cl::Option *Pressure = cl::getRegisteredOptions().lookup("pipeliner-register-pressure");
+    if (Pressure && !Pressure->getNumOccurrences())
+      static_cast<cl::opt<bool> *>(Pressure)->setValue(true);
     return true;
   }();
   (void)Registered;

@@ -1,6 +1,7 @@
 // What code generation remembers about one function.
 #pragma once
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/CodeGen/MachineFunction.h"
 
 namespace llvm {
@@ -14,6 +15,8 @@ struct DougongFunctionInfo : public MachineFunctionInfo {
                              const DenseMap<MachineBasicBlock *, MachineBasicBlock *> &) const override {
     return DestMF.cloneInfo<DougongFunctionInfo>(*this);
   }
+
+  SmallPtrSet<const MachineBasicBlock *, 4> Kernels; // the blocks that software pipelining has made loops of
 };
 
 } // namespace llvm

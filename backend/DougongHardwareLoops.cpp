@@ -25,10 +25,11 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned MaxSetup =
-    4; // instructions before the loop: it saves about as many cycles where it ends, as the last branch is not mispredicted
+// Instructions before the loop. It saves about as many cycles where it ends, as the last branch is not mispredicted; a loop of vector code
+// can be pipelined too.
+constexpr unsigned MaxScalarSetup = 4, MaxVectorSetup = 8, TooMuch = 100;
 
-// How many instructions an expression takes, more or less; more than MaxSetup if it is not for a preheader at all.
+// How many instructions an expression takes, more or less; TooMuch if it is not for a preheader at all.
 unsigned setupCost(const SCEV *S) {
   unsigned Sum = 0;
   switch (S->getSCEVType()) {
@@ -43,7 +44,7 @@ unsigned setupCost(const SCEV *S) {
     return setupCost(S->operands()[0]) + (S->getSCEVType() != scPtrToInt);
   case scUDivExpr:
     if (auto *By = dyn_cast<SCEVConstant>(S->operands()[1]); !By || !By->getAPInt().isPowerOf2())
-      return MaxSetup + 1;
+      return TooMuch;
     return setupCost(S->operands()[0]) + 1;
   case scAddExpr:
   case scMulExpr:
@@ -55,7 +56,7 @@ unsigned setupCost(const SCEV *S) {
       Sum += setupCost(Operand);
     return Sum + unsigned(S->operands().size() - 1) * (isa<SCEVMinMaxExpr>(S) ? 2 : 1);
   default:
-    return MaxSetup + 1;
+    return TooMuch;
   }
 }
 
@@ -125,7 +126,9 @@ const SCEV *llvm::hardwareTripCount(Loop &L, ScalarEvolution &SE) {
   if (isa<SCEVCouldNotCompute>(Back) || SE.getTypeSizeInBits(Back->getType()) > 64)
     return nullptr;
   const SCEV *Count = SE.getTripCountFromExitCount(Back, Type::getInt64Ty(Latch->getContext()), &L);
-  return setupCost(Count) <= MaxSetup ? Count : nullptr;
+  bool Vector =
+      any_of(L.blocks(), [](BasicBlock *Block) { return any_of(*Block, [](Instruction &I) { return I.getType()->isVectorTy(); }); });
+  return setupCost(Count) <= (Vector ? MaxVectorSetup : MaxScalarSetup) ? Count : nullptr;
 }
 
 bool DougongHardwareLoops::convert(Loop &L, ScalarEvolution &SE) {

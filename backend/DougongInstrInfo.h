@@ -47,6 +47,13 @@ public:
                             RegScavenger *RS) const override;
   unsigned getInstSizeInBytes(const MachineInstr &MI) const override;
 
+  // For the software pipeliner: DougongPipelinedLoop.cpp.
+  std::unique_ptr<PipelinerLoopInfo> analyzeLoopForPipelining(MachineBasicBlock *Loop) const override;
+  bool getIncrementValue(const MachineInstr &MI, int &Value) const override;
+  bool getMemOperandsWithOffsetWidth(const MachineInstr &MI, SmallVectorImpl<const MachineOperand *> &BaseOps, int64_t &Offset,
+                                     bool &OffsetIsScalable, LocationSize &Width, const TargetRegisterInfo *TRI) const override;
+  bool areMemAccessesTriviallyDisjoint(const MachineInstr &A, const MachineInstr &B) const override;
+
   // dest = src + value, in as few instructions as it takes (none for sp += 0). A value out of an immediate's reach goes
   // through a fresh virtual register, or through t1 where there are no virtual registers left to the scavenger (prologues).
   void addImmediate(MachineBasicBlock &MBB, MachineBasicBlock::iterator I, const DebugLoc &DL, Register Dest, Register Src, int64_t Value,

@@ -30,6 +30,12 @@ public:
 
   bool enableMachineScheduler() const override { return true; }
   bool enablePostRAMachineScheduler() const override { return true; }
+  // Software pipelining: by the records' units and latencies.
+  bool enableMachinePipeliner() const override { return true; }
+  bool useDFAforSMS() const override { return false; }
+  bool enableWindowScheduler() const override { return false; }
+  void adjustSchedDependency(SUnit *Def, int DefOpIdx, SUnit *Use, int UseOpIdx, SDep &Dep, const TargetSchedModel *Model) const override;
+  void overrideSchedPolicy(MachineSchedPolicy &Policy, const SchedRegion &Region) const override;
   bool useAA() const override { return true; } // kernels say which of their buffers are apart (alias.scope, noalias)
 };
 

@@ -26,8 +26,8 @@ public:
   MCSection *SelectSectionForGlobal(const GlobalObject *Object, SectionKind Kind, const TargetMachine &TM) const override {
     auto *Variable = dyn_cast<GlobalVariable>(Object);
     bool Moves = Variable && Variable->hasInitializer() && Variable->getInitializer()->needsRelocation();
-    return TargetLoweringObjectFileELF::SelectSectionForGlobal(Object, Moves && Kind.isReadOnly() ? SectionKind::getReadOnlyWithRel() : Kind,
-                                                               TM);
+    return TargetLoweringObjectFileELF::SelectSectionForGlobal(Object,
+                                                               Moves && Kind.isReadOnly() ? SectionKind::getReadOnlyWithRel() : Kind, TM);
   }
   // Beside its function where that may be left out, or be another file's.
   MCSection *getSectionForJumpTable(const Function &F, const TargetMachine &TM) const override {
@@ -79,6 +79,7 @@ public:
   }
   void addPreRegAlloc() override {
     if (getOptLevel() != CodeGenOptLevel::None) {
+      addPass(&MachinePipelinerID);
       addPass(createDougongPostIncrement());
     }
   }

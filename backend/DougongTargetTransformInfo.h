@@ -45,6 +45,21 @@ public:
     return Order(A) < Order(B);
   }
 
+  // A pointer for each access of a vector loop: post-increments move them for nothing, and the software pipeliner sees what accesses of
+  // different iterations are apart.
+  TargetTransformInfo::AddressingModeKind getPreferredAddressingMode(const Loop *L, ScalarEvolution *) const override {
+    bool Vector =
+        any_of(L->blocks(), [](BasicBlock *Block) { return any_of(*Block, [](Instruction &I) { return I.getType()->isVectorTy(); }); });
+    return Vector && L->isInnermost() ? TargetTransformInfo::AMK_PostIndexed : TargetTransformInfo::AMK_None;
+  }
+
+  bool isIndexedLoadLegal(TargetTransformInfo::MemIndexedMode Mode, Type *) const override {
+    return Mode == TargetTransformInfo::MIM_PostInc;
+  }
+  bool isIndexedStoreLegal(TargetTransformInfo::MemIndexedMode Mode, Type *) const override {
+    return Mode == TargetTransformInfo::MIM_PostInc;
+  }
+
   // The end of a hardware loop compares for nothing.
   bool canSaveCmp(Loop *L, BranchInst **Branch, ScalarEvolution *SE, LoopInfo *, DominatorTree *, AssumptionCache *,
                   TargetLibraryInfo *) const override {
