@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 
@@ -139,6 +141,16 @@ std::vector<std::string> Machine::shipped() {
   return {names.begin(), names.end()};
 }
 
+// Beyond ASCII there are comments at most; and toml++ has places it takes for unreachable, which some of those characters reach.
+static std::string ascii_of(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw MachineError(fmt::format("machine file '{}' cannot be read", path.string()));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c > 127; }, '?');
+  return text;
+}
+
 Machine Machine::load(std::string_view name_or_file) {
   bool is_file = name_or_file.ends_with(".toml") || name_or_file.find('/') != std::string_view::npos;
   fs::path path = is_file ? fs::path(name_or_file) : folder() / fmt::format("{}.toml", name_or_file);
@@ -149,7 +161,7 @@ Machine Machine::load(std::string_view name_or_file) {
   try {
     Machine machine;
     machine.name = path.stem();
-    Reader reader(path, toml::parse_file(path.string()));
+    Reader reader(path, toml::parse(ascii_of(path), path.string()));
     read(machine, reader);
     reader.refuse_unknown_keys();
     return machine;

@@ -59,6 +59,10 @@ TEST(Machines, TheDesignsTable) { // DESIGN.md, section 3
 
 TEST(Machines, AFileIsReadAsOneByItsPath) { EXPECT_EQ(3, Machine::load(changed("cores = 6", "cores = 3")).device.cores); }
 
+TEST(Machines, CommentsMayHaveAnyCharacters) {
+  EXPECT_EQ(6, Machine::load(changed("cores = 6", "cores = 6 # für \u3001 \xff")).device.cores);
+}
+
 TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   EXPECT_TRUE(has(message_of("fone"), "unknown machine 'fone'; known machines are phone, server, tiny"));
   EXPECT_TRUE(has(message_of("nowhere/x.toml"), "'nowhere/x.toml' does not exist"));
@@ -76,6 +80,7 @@ TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   text = message_of(changed("cores = 6", "cores = = 6"));
   EXPECT_TRUE(has(text, "changed.toml:5: ")) << text;
   EXPECT_TRUE(has(message_of(changed("cores = 6", "[ = 6")), "changed.toml"));
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "c\u3001res = 6")), "changed.toml:5: "));
 }
 
 } // namespace
