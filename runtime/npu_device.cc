@@ -2,6 +2,7 @@
 #include "runtime/device_memory.h"
 #include "runtime/devices.h"
 #include "runtime/handle_table.h"
+#include "runtime/launch_totals.h"
 #include "sim/device.h"
 #include <chrono>
 #include <cstring>
@@ -21,8 +22,8 @@ sim::Options model_options(const NpuOptions &options) {
   out.check_memory = options.check_memory;
   out.cores = options.cores;
   out.trace_file = options.trace;
-  return out;
   out.gdb_port = options.gdb;
+  return out;
 }
 
 Statistics converted(const sim::Statistics &from, bool timed) {
@@ -168,22 +169,14 @@ public:
     Clock::time_point start = Clock::now();
     sim::Result result = model.launch(kernel->entry, block, *programs);
     Statistics one = converted(result.statistics, timing);
-    one.launches = 1;
-    one.programs = *programs;
     one.host_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    {
-      std::lock_guard counting(mutex);
-      total.add(one);
-    }
+    one = totals.add(one, *programs);
     if (!result.ok())
       return fail(Status::DeviceFault, "npu: kernel '{}' failed: {}", kernel->name, result.message);
     return one;
   }
 
-  Statistics statistics() const override {
-    std::lock_guard lock(mutex);
-    return total;
-  }
+  Statistics statistics() const override { return totals.get(); }
 
 private:
   struct LoadedImage {
@@ -204,8 +197,7 @@ private:
   uint64_t loaded = 0;
   std::map<uint64_t, LoadedImage> images;
   HandleTable<KernelHandle, Kernel> kernels;
-  mutable std::mutex mutex;
-  Statistics total;
+  LaunchTotals totals;
 };
 
 } // namespace

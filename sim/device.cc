@@ -296,8 +296,8 @@ Statistics DeviceModel::Impl::account(bool kernel) {
       for (int q = 0; q < DG_QUEUES; ++q)
         count.engines[q].idle +=
             cycles - (count.engines[q].busy - before.engines[q].busy) - (count.engines[q].stalled - before.engines[q].stalled);
-      energy.tensor +=
-          pico * ((count.int_macs - before.int_macs) * cost.int8_mac_pj + (count.float_macs - before.float_macs) * cost.f16_mac_pj);
+      energy.tensor += pico * ((count.int_macs - before.int_macs) * cost.int8_mac_pj +
+                               (count.fp8_macs + count.float_macs - before.fp8_macs - before.float_macs) * cost.f16_mac_pj);
       uint64_t vector = count.vector_instructions - before.vector_instructions;
       energy.vector += pico * vector * cost.vector_instruction_pj;
       energy.scalar += pico * (count.instructions - before.instructions - vector) * cost.scalar_instruction_pj;

@@ -344,7 +344,8 @@ EngineTimes::Command Engines::run(const dg_tensor_command &c, uint64_t start) {
   // Operands are read again for every tile of the other one.
   uint64_t bytes = k * (tiles_n * m * type_bytes(c.a_type) + tiles_m * c.n * type_bytes(c.b_type));
   bool integer = is_int_operand(c.a_type);
-  (integer ? core.count.int_macs : core.count.float_macs) += m * k * c.n;
+  bool wide_float = c.a_type == DG_F16 || c.a_type == DG_BF16;
+  (integer ? core.count.int_macs : wide_float ? core.count.float_macs : core.count.fp8_macs) += m * k * c.n;
   core.count.lm_read += bytes;
   core.count.acc_written += 4 * m * c.n;
   if (c.accumulate)

@@ -22,7 +22,7 @@ uint64_t Statistics::instructions() const {
 uint64_t Statistics::tensor_macs() const {
   uint64_t sum = 0;
   for (const CoreStatistics &core : cores)
-    sum += core.int_macs + core.float_macs;
+    sum += core.int_macs + core.fp8_macs + core.float_macs;
   return sum;
 }
 uint64_t Statistics::vector_instructions() const {
@@ -47,7 +47,7 @@ Statistics Statistics::operator-(const Statistics &before) const {
       minus(a.engines[e].commands, b.engines[e].commands), minus(a.engines[e].busy, b.engines[e].busy);
       minus(a.engines[e].stalled, b.engines[e].stalled), minus(a.engines[e].idle, b.engines[e].idle);
     }
-    minus(a.int_macs, b.int_macs), minus(a.float_macs, b.float_macs);
+    minus(a.int_macs, b.int_macs), minus(a.fp8_macs, b.fp8_macs), minus(a.float_macs, b.float_macs);
     minus(a.lm_read, b.lm_read), minus(a.lm_written, b.lm_written), minus(a.acc_read, b.acc_read), minus(a.acc_written, b.acc_written);
   }
   minus(d.l2_read, before.l2_read), minus(d.l2_written, before.l2_written);
@@ -95,7 +95,9 @@ nlohmann::json Statistics::json() const {
       stalls[std::string(name(Stall(s)))] = core.stalls[s];
     for (int q = 0; q < DG_QUEUES; ++q) {
       const EngineStatistics &e = core.engines[q];
-      engines[std::string(engine_name(q))] = {{"commands", e.commands}, {"busy", e.busy}, {"stalled", e.stalled}, {"idle", e.idle}};
+      double utilisation = core.cycles ? double(e.busy) / double(core.cycles) : 0;
+      engines[std::string(engine_name(q))] = {
+          {"commands", e.commands}, {"busy", e.busy}, {"stalled", e.stalled}, {"idle", e.idle}, {"utilisation", utilisation}};
     }
     result["cores"].push_back({{"instructions", core.instructions},
                                {"vector_instructions", core.vector_instructions},
@@ -105,6 +107,7 @@ nlohmann::json Statistics::json() const {
                                {"stalls", stalls},
                                {"engines", engines},
                                {"int_macs", core.int_macs},
+                               {"fp8_macs", core.fp8_macs},
                                {"float_macs", core.float_macs},
                                {"lm_read", core.lm_read},
                                {"lm_written", core.lm_written},

@@ -26,7 +26,7 @@ struct CoreStatistics {
   uint64_t cycles = 0, busy = 0, idle = 0; // cycles of the launches = busy + stalls + idle
   std::array<uint64_t, int(Stall::count)> stalls{};
   std::array<EngineStatistics, DG_QUEUES> engines{};                   // busy + stalled + idle = cycles, each
-  uint64_t int_macs = 0, float_macs = 0;                               // of the tensor engine: 8-bit integer; f16, bf16, fp8
+  uint64_t int_macs = 0, fp8_macs = 0, float_macs = 0;                 // of the tensor engine: 8-bit integers; 8-bit floats; f16 and bf16
   uint64_t lm_read = 0, lm_written = 0, acc_read = 0, acc_written = 0; // bytes, by vector unit and engines
 };
 

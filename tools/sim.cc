@@ -1,6 +1,7 @@
 // `dougong sim`: runs a program on the device model, with the program's exit status.
 #include "machines/machine.h"
 #include "sim/device.h"
+#include "sim/roofs.h"
 #include "tools/npy.h"
 #include "tools/subcommand.h"
 #include <fstream>
@@ -48,6 +49,18 @@ int mistake(const std::string &text) {
   return 2;
 }
 
+// What was counted, and in timing mode what bounds it.
+nlohmann::json statistics(const sim::DeviceModel &device) {
+  const sim::Statistics &counted = device.statistics();
+  nlohmann::json result = counted.json();
+  if (!counted.cycles)
+    return result;
+  std::vector<sim::Roof> roofs = sim::roofs(counted, device.machine());
+  result["roofs"] = json(roofs, counted.cycles);
+  result["roof"] = std::ranges::max_element(roofs, {}, &sim::Roof::cycles)->name;
+  return result;
+}
+
 } // namespace
 
 int sim_main(int argc, char **argv) {
@@ -88,7 +101,7 @@ int sim_main(int argc, char **argv) {
     const sim::Image &image = device.load(*elf);
     sim::Result result = device.run_program(image, arguments, memory_mib << 20);
     if (!statistics_file.empty())
-      if (llvm::Error error = write_text(statistics_file, device.statistics().json().dump(1) + "\n"))
+      if (llvm::Error error = write_text(statistics_file, statistics(device).dump(1) + "\n"))
         return mistake(llvm::toString(std::move(error)));
     if (result.status == sim::Result::Status::exited)
       return result.exit_code;

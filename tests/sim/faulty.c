@@ -8,7 +8,7 @@
 // A fault names the access and the source line; the program's own status comes through.
 #include <stdlib.h>
 static int *volatile nothing;
-// NULL: device fault: core 0 at 0x8{{[0-9a-f]+}} ({{reads|main}}+{{[0-9]+}}), {{.*}}faulty.c:[[#@LINE+1]]: read of 4 bytes at 0x0: a null pointer
+// NULL: core 0 at 0x8{{[0-9a-f]+}} ({{reads|main}}+{{[0-9]+}}), {{.*}}faulty.c:[[#@LINE+1]]{{.*}}: read of 4 bytes at 0x0: a null
 __attribute__((noinline)) static int reads(int *p) { return *p; }
 int main(int argc, char **argv) {
   if (argc == 2)
