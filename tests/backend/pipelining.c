@@ -1,8 +1,7 @@
 // Software pipelining: for every trip count the values that the loop as written computes, in about half the cycles.
 // RUN: dougong-cc -w -O2 %s -o %t.elf -mllvm -verify-machineinstrs && dougong sim --timing %t.elf > %t.out && FileCheck %s < %t.out
-// RUN: dougong-cc -w -O2 %s -o %t.elf -mllvm -enable-pipeliner=0 && dougong sim --timing %t.elf > %t.flat && FileCheck %s --check-prefix=FLAT < %t.flat
-// The values either way, and in functional mode.
-// RUN: head -1 %t.out > %t.a && head -1 %t.flat | diff %t.a -
+// RUN: dougong-cc -w -O2 %s -o %t.elf -mllvm -enable-pipeliner=0 && dougong sim --timing %t.elf > %t.flat && FileCheck %s
+// --check-prefix=FLAT < %t.flat The values either way, and in functional mode. RUN: head -1 %t.out > %t.a && head -1 %t.flat | diff %t.a -
 // RUN: dougong-cc -w -O2 %s -o %t.elf && dougong sim %t.elf | head -1 | diff %t.a -
 #include "dougong_npu.h"
 #include <stdio.h>
@@ -12,8 +11,7 @@
 
 // A chain of 4 cycles for the load, 4, 4, 12 and the store: 25 as written, since the next load comes after the store.
 SEEN void exponentials(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, long n) {
-  AS_WRITTEN for (long i = 0; i < n; i++)
-    y[i] = __builtin_elementwise_exp2(__builtin_elementwise_fma(x[i], x[0], x[1]) + x[2]);
+  AS_WRITTEN for (long i = 0; i < n; i++) y[i] = __builtin_elementwise_exp2(__builtin_elementwise_fma(x[i], x[0], x[1]) + x[2]);
 }
 // What is carried lives on through several iterations.
 SEEN void filtered(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, long n) {
@@ -24,28 +22,19 @@ SEEN void filtered(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, long n) {
   }
 }
 // The next iteration reads what this one writes: a recurrence through memory.
-SEEN void running(dg_f32x32 *y, long n) {
-  AS_WRITTEN for (long i = 0; i < n; i++)
-    y[i + 1] = y[i + 1] * 0.5f + y[i];
-}
+SEEN void running(dg_f32x32 *y, long n) { AS_WRITTEN for (long i = 0; i < n; i++) y[i + 1] = y[i + 1] * 0.5f + y[i]; }
 // It may: nothing says that the two are apart.
-SEEN void shifted(dg_f32x32 *y, dg_f32x32 *x, long n) {
-  AS_WRITTEN for (long i = 0; i < n; i++)
-    y[i] = x[i] * 2.0f + 1.0f;
-}
+SEEN void shifted(dg_f32x32 *y, dg_f32x32 *x, long n) { AS_WRITTEN for (long i = 0; i < n; i++) y[i] = x[i] * 2.0f + 1.0f; }
 // A count that is known, of fewer iterations than there would be stages, and of more.
 SEEN void two(dg_f32x32 *restrict y, const dg_f32x32 *restrict x) {
-  AS_WRITTEN for (long i = 0; i < 2; i++)
-    y[i] = __builtin_elementwise_exp2(x[i] * x[3]);
+  AS_WRITTEN for (long i = 0; i < 2; i++) y[i] = __builtin_elementwise_exp2(x[i] * x[3]);
 }
 SEEN void fifty(dg_f32x32 *restrict y, const dg_f32x32 *restrict x) {
-  AS_WRITTEN for (long i = 0; i < 50; i++)
-    y[i] = __builtin_elementwise_exp2(x[i] * x[3]);
+  AS_WRITTEN for (long i = 0; i < 50; i++) y[i] = __builtin_elementwise_exp2(x[i] * x[3]);
 }
 SEEN double scalars(const double *x, long n) {
   double s = 0;
-  AS_WRITTEN for (long i = 0; i < n; i++)
-    s = s * 0.5 + x[i] * x[i];
+  AS_WRITTEN for (long i = 0; i < n; i++) s = s * 0.5 + x[i] * x[i];
   return s;
 }
 
