@@ -1,5 +1,5 @@
 """How fast the device model is on one core of this host: millions of instructions a second on a small loop and on large flat code, functional and with
-timing, beside qemu-riscv64 on the same machine code; nanoseconds a vector instruction; multiply-adds of the tensor engine; and a whole launch.
+timing, beside qemu-riscv64 on the same machine code, which LLVM's RISC-V backend made; nanoseconds a vector instruction; multiply-adds of the tensor engine; and a whole launch.
 
 Times are the processor's, not the clock's on the wall, and what the start of a process takes is subtracted. Run as
     PYTHONPATH=build/python .venv/bin/python bench/model_speed.py
@@ -19,6 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "kernels"))
 import device_kernels  # noqa: E402
 
 BIN = device_kernels.BUILD / "bin"
+STOCK = ["/usr/lib/llvm-22/bin/clang", "--target=riscv64-unknown-elf", "-march=rv64ima_zicsr_zfinx_zdinx_zba_zbb", "-mabi=lp64", "-mcmodel=medany", "-mno-relax",
+         "-O2", "-w", "-fno-builtin", "-ffreestanding", "-c"]
 # `work(n)` is the program; the same machine code runs on QEMU, which needs another entry and exit.
 MAIN = r"""
 unsigned long work(unsigned long n);
@@ -81,10 +83,11 @@ def scalar_rates(source: str, rounds: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder)
         (here / "program.c").write_text(MAIN + source)
-        build = [BIN / "dougong-cc", "-O2", "-w", "-fno-builtin", here / "program.c", "-o"]
-        subprocess.run(build + [here / "program.elf"], check=True)
+        for name, options in (("program", []), ("qemu", ["-DFOR_QEMU"])):
+            subprocess.run(STOCK + options + [here / "program.c", "-o", here / f"{name}.o"], check=True)
+        subprocess.run([BIN / "dougong-cc", here / "program.o", "-o", here / "program.elf"], check=True)
         (here / "anywhere.ld").write_text("")  # pages of their own for code and data, which program.ld does without
-        subprocess.run(build + [here / "qemu.elf", "-T", here / "anywhere.ld", "-DFOR_QEMU", "-nostartfiles", "-Wl,--entry=_start"], check=True)
+        subprocess.run([BIN / "dougong-cc", here / "qemu.o", "-o", here / "qemu.elf", "-T", here / "anywhere.ld", "-nostartfiles", "-Wl,--entry=_start"], check=True)
 
         def instructions(n: int) -> int:
             subprocess.run([BIN / "dougong", "sim", "--stats", here / "stats.json", here / "program.elf", str(n)], check=False)
