@@ -13,9 +13,9 @@ Value *along_axis(Node &n, Value *v, Value *x, int64_t axis) {
   if (v->elements() == 1)
     return n.e.reshape(v, {});
   Shape shape(x->rank(), 1);
-  shape[axis] = v->elements();
-  if (v->rank() != 1 || v->elements() != x->shape[axis])
+  if (v->rank() != 1 || axis < 0 || axis >= x->rank() || v->elements() != x->shape[axis])
     n.unsupported("a scale of shape {} for an input of shape {}", shape_text(v->shape), shape_text(x->shape));
+  shape[axis] = v->elements();
   return n.e.reshape(v, shape);
 }
 
