@@ -46,7 +46,7 @@ void add_specialisation(Artifact &artifact, uint64_t w, uint64_t extent) {
   std::vector<int64_t> shape{int64_t(extent)};
   Specialisation &s = artifact.specialisations.emplace_back();
   s.images.push_back({Target::Cpu, kernel_image("cpu")});
-  s.kernels.push_back({"add_f32", 0, {extent, 1, 1}, 3});
+  s.kernels.push_back({"add_f32", 0, {extent, 1, 1}, 3, 0, 0, 0, 0, "", {}});
   s.inputs = {{"x", ElementType::F32, shape}};
   s.outputs = {{"out", ElementType::F32, shape}};
   s.buffers = {{Region::Input, 0, extent * 4, ElementType::F32, shape},
