@@ -1,5 +1,6 @@
 """Kernels as ordinary C: mathematics of the C library outside its domain gives what IEEE 754 says and touches no errno; tables of addresses move with the
 image; thread-local variables, which would need memory that a kernel does not have, are refused."""
+import math
 import os
 import pathlib
 import subprocess
@@ -40,9 +41,14 @@ def device_with(source: str, folder: pathlib.Path):
     return device, device.kernel(device.load((folder / "kernel.elf").read_bytes()), "kernel")
 
 
-def test_mathematics_outside_its_domain(tmp_path):
-    import torch
+def log_gamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except ValueError:  # a pole
+        return math.inf
 
+
+def test_mathematics_outside_its_domain(tmp_path):
     x = np.array([-1.0, 0.0, -0.0, 1e300, -1e300, 1000.0, -1000.0, np.inf, -np.inf, np.nan, 2.0, 1e-320, 172.0, 0.5])
     y = np.array([0.5, -1.0, -1.0, 2.0, 3.0, 200.0, 0.0, 0.0, 1.0, 1.0, np.nan, 0.5, 1e300, -np.inf])
     device, kernel = device_with(MATHEMATICS, tmp_path)
@@ -52,13 +58,13 @@ def test_mathematics_outside_its_domain(tmp_path):
     out, single = device.get(at[2], out.shape, out.dtype), device.get(at[3], single.shape, single.dtype)
     with np.errstate(all="ignore"):
         two = [np.power(x, y), np.fmod(x, y), np.arctan2(x, y), np.hypot(x, y), None, np.where(x > y, x - y, np.where(np.isnan(x - y), x - y, 0))]
-        gamma = torch.special.gammaln(torch.tensor(x)).numpy()
+        gamma = np.array([log_gamma(value) for value in x])
         one = [np.sqrt(x), np.exp(x), np.log(x), np.log2(x), np.exp2(x), np.expm1(x), np.log1p(x), np.sin(x), np.arccos(x), None, gamma, np.sinh(x), np.arctanh(x), np.cbrt(x)]
         s = x.astype(np.float32)
         singles = [np.exp(s), np.log(s), np.sqrt(s), np.exp2(s), np.tanh(s), np.arcsin(s)]
     two[5][np.isinf(x) & np.isinf(y) & (x == y)] = 0
     for column, reference in enumerate([*two, *one]):
-        if reference is not None:  # neither numpy nor torch has remainder and tgamma
+        if reference is not None:  # numpy has neither remainder nor tgamma
             np.testing.assert_allclose(out[:, column], reference, rtol=1e-12, atol=0, err_msg=f"function {column}")
     assert np.isnan(out[6, 4]) and np.isnan(out[7, 4]) and out[13, 4] == 0.5  # remainder(-1000, 0), (inf, 0), (0.5, -inf)
     assert out[1, 15] == np.inf and out[2, 15] == -np.inf and np.isnan(out[0, 15]) and out[5, 15] == np.inf and out[10, 15] == 1  # tgamma

@@ -1,5 +1,4 @@
 """Whole models against ONNX Runtime on drawn pictures: f32 on the CPU, f16 on the NPU."""
-import double_reference
 import numpy as np
 import ocr_models
 import pytest
@@ -16,19 +15,32 @@ def run(file: str, array: np.ndarray, device: str) -> np.ndarray:
     return next(iter(session.run({session.inputs[0].name: array}).values()))
 
 
-@pytest.mark.parametrize("model, shape, tolerance", [("det", shape, 1e-3) for shape in DETECTOR_SHAPES] + [("rec", shape, 1e-4) for shape in RECOGNISER_SHAPES] +
-                         [("cls", (1, 3, 48, 192), 1e-4)])
+f32_models = pytest.mark.parametrize("model, shape, tolerance", [("det", shape, 1e-3) for shape in DETECTOR_SHAPES] +
+                                     [("rec", shape, 1e-4) for shape in RECOGNISER_SHAPES] + [("cls", (1, 3, 48, 192), 1e-4)])
+
+
+def apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference, as a part of the largest value of `b`."""
+    return np.abs(a - b).max() / np.abs(b).max()
+
+
+@f32_models
 def test_f32_on_the_cpu(model, shape, tolerance):
-    """Every element is within the tolerance of what f64 gives, and of ONNX Runtime's as far as that is itself from f64: on 24 other drawn
-    pages, where scores are steep, ONNX Runtime was up to 9e-5 from f64, and these sums up to 1.0e-4."""
     array = ocr_models.shown(model, shape)
-    exact = double_reference.DoubleReference(ocr_models.path(model))(array)
-    peer = ocr_models.reference(ocr_models.path(model), array)
-    got = run(ocr_models.path(model), array, "cpu")
-    largest = np.abs(exact).max()
-    ours, theirs, apart = (np.abs(a - b).max() / largest for a, b in ((got, exact), (peer, exact), (got, peer)))
-    print(f"{model} {shape}: from f64 {ours:.1e}, ONNX Runtime {theirs:.1e}; apart {apart:.1e}")
-    assert ours <= tolerance and theirs <= tolerance and apart <= tolerance + theirs
+    assert apart(run(ocr_models.path(model), array, "cpu"), ocr_models.reference(ocr_models.path(model), array)) <= tolerance
+
+
+@f32_models
+def test_f32_on_the_cpu_beside_f64(model, shape, tolerance):
+    """Where scores are steep, f32 itself is the limit: on 24 other drawn pages ONNX Runtime was up to 9e-5 from f64, and ours up to 1.0e-4."""
+    pytest.importorskip("torch", reason="torch is not installed; it computes the reference in f64")
+    from double_reference import DoubleReference
+
+    array = ocr_models.shown(model, shape)
+    exact = DoubleReference(ocr_models.path(model))(array)
+    ours, theirs = apart(run(ocr_models.path(model), array, "cpu"), exact), apart(ocr_models.reference(ocr_models.path(model), array), exact)
+    print(f"{model} {shape}: from f64 {ours:.1e}, ONNX Runtime {theirs:.1e}")
+    assert ours <= tolerance
 
 
 @pytest.mark.parametrize("shape", DETECTOR_SHAPES)
