@@ -120,6 +120,60 @@ bool isOpaque(const MachineInstr &MI) {
   return MI.isCall() || MI.isInlineAsm() || MI.hasUnmodeledSideEffects() || (MI.mayLoadOrStore() && MI.hasOrderedMemoryRef());
 }
 
+// LLVM's expander of schedules gives the blocks around the kernel the wrong iteration's value of a PHI that hands another PHI on.
+bool handsOnPhis(const MachineBasicBlock &Loop, const MachineRegisterInfo &MRI) {
+  for (const MachineInstr &Phi : Loop.phis())
+    for (unsigned I = 1; I < Phi.getNumOperands(); I += 2)
+      if (const MachineInstr *From = MRI.getUniqueVRegDef(Phi.getOperand(I).getReg());
+          Phi.getOperand(I + 1).getMBB() == &Loop && From && From->isPHI() && From->getParent() == &Loop)
+        return true;
+  return false;
+}
+
+// Whether a register is the same in each iteration, or grows by a constant.
+bool standsOrRises(Register Reg, const MachineBasicBlock &Loop, const MachineRegisterInfo &MRI) {
+  const MachineInstr *Def = Reg.isVirtual() ? MRI.getUniqueVRegDef(Reg) : nullptr;
+  if (!Def)
+    return Reg == Dougong::X0;
+  if (Def->getParent() != &Loop)
+    return true;
+  if (Def->getOpcode() == Dougong::ADDI && Def->getOperand(1).isReg())
+    return standsOrRises(Def->getOperand(1).getReg(), Loop, MRI);
+  if (!Def->isPHI())
+    return false;
+  for (unsigned I = 1; I < Def->getNumOperands(); I += 2) {
+    if (Def->getOperand(I + 1).getMBB() != &Loop)
+      continue;
+    const MachineInstr *Next = MRI.getUniqueVRegDef(Def->getOperand(I).getReg());
+    if (!Next || (Next->getOpcode() != Dougong::ADDI && Next->getOpcode() != Dougong::ADD) || !Next->getOperand(1).isReg() ||
+        Next->getOperand(1).getReg() != Def->getOperand(0).getReg())
+      return false;
+    const MachineOperand &By = Next->getOperand(2);
+    std::optional<int64_t> Step = By.isReg() ? constantOf(By.getReg(), MRI) : By.isImm() ? std::optional(By.getImm()) : std::nullopt;
+    if (!Step || *Step < 0)
+      return false;
+  }
+  return true;
+}
+
+// Where a pointer moves down, LLVM loses the order of a store and a later iteration's load. So a loop that stores is pipelined only if
+// every address is known to stand or rise.
+bool mayLoseOrder(MachineBasicBlock &Loop, const DougongInstrInfo &Info, const MachineRegisterInfo &MRI) {
+  bool Stores = false, Known = true;
+  for (const MachineInstr &MI : Loop) {
+    if (!MI.mayLoadOrStore())
+      continue;
+    SmallVector<const MachineOperand *, 1> Bases;
+    int64_t Offset;
+    bool Scalable;
+    LocationSize Width = LocationSize::precise(0);
+    Stores |= MI.mayStore();
+    Known &= Info.getMemOperandsWithOffsetWidth(MI, Bases, Offset, Scalable, Width, &Info.getRegisterInfo()) &&
+             (Bases[0]->isFI() || standsOrRises(Bases[0]->getReg(), Loop, MRI));
+  }
+  return Stores && !Known;
+}
+
 } // namespace
 
 std::unique_ptr<TargetInstrInfo::PipelinerLoopInfo> DougongInstrInfo::analyzeLoopForPipelining(MachineBasicBlock *Loop) const {
@@ -144,6 +198,8 @@ std::unique_ptr<TargetInstrInfo::PipelinerLoopInfo> DougongInstrInfo::analyzeLoo
       Count = constantOf(Phi->getOperand(I).getReg(), MRI);
     else if (Phi->getOperand(I).getReg() != Cond[1].getReg())
       return nullptr;
+  if (handsOnPhis(*Loop, MRI) || mayLoseOrder(*Loop, *this, MRI))
+    return nullptr;
   // The compare is with zero itself, not with a copy of it that would have to be pipelined.
   Loop->getFirstTerminator()->getOperand(1).setReg(Dougong::X0);
   Cond[2] = MachineOperand::CreateReg(Dougong::X0, false);

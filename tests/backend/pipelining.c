@@ -26,6 +26,25 @@ SEEN void filtered(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, long n) {
 SEEN void running(dg_f32x32 *y, long n) { AS_WRITTEN for (long i = 0; i < n; i++) y[i + 1] = y[i + 1] * 0.5f + y[i]; }
 // It may: nothing says that the two are apart.
 SEEN void shifted(dg_f32x32 *y, dg_f32x32 *x, long n) { AS_WRITTEN for (long i = 0; i < n; i++) y[i] = x[i] * 2.0f + 1.0f; }
+// What is carried is handed on from one to the next, and seen after the loop.
+SEEN void rotated(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, long n) {
+  dg_f32x32 a = x[0], b = x[1], c = x[2];
+  AS_WRITTEN for (long i = 0; i < n; i++) {
+    dg_f32x32 t = a;
+    a = b, b = c, c = t * 0.5f;
+    y[i] = __builtin_elementwise_exp2(b);
+  }
+  y[n] = a, y[n + 1] = b, y[n + 2] = c;
+}
+// A recurrence through memory that goes down, in steps of three words.
+SEEN int down(dg_f32x32 *restrict y, const dg_f32x32 *restrict x, int *p, long n) {
+  int g = 1;
+  AS_WRITTEN for (long i = n - 1; i >= 0; i--) {
+    g = g * 3 + p[i * 3 + 3], p[i * 3] += g;
+    y[i] = __builtin_elementwise_exp2(x[i]);
+  }
+  return g;
+}
 // A count that is known, of fewer iterations than there would be stages, and of more.
 SEEN void two(dg_f32x32 *restrict y, const dg_f32x32 *restrict x) {
   AS_WRITTEN for (long i = 0; i < 2; i++) y[i] = __builtin_elementwise_exp2(x[i] * x[3]);
@@ -65,6 +84,12 @@ int main(void) {
     running(y, n), add(y, 128 * 15);
     shifted(y + 1, y, n), add(y, 128 * 15);
     shifted(y, y + 1, n), add(y, 128 * 15);
+    rotated(y, x, n), add(y, 128 * (n + 3));
+    int words[45];
+    for (int i = 0; i < 45; i++)
+      words[i] = i;
+    words[44] = down(y, x, words, n);
+    add(words, sizeof words), add(y, 128 * 15);
     double s = scalars(d, 2 * n);
     add(&s, 8);
   }
