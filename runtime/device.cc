@@ -127,10 +127,10 @@ llvm::Expected<std::shared_ptr<Device>> Device::open(std::string_view spec) {
       return fail(Status::Invalid, "device '{}': a trace shows times, so it needs 'timing'", spec);
     return open_npu_device(options);
   }
-  return fail(
-      Status::Invalid,
-      "no device '{}'; devices are cpu, cpu:THREADS, npu, npu:MACHINE[,timing][,check-races][,check-memory][,cores=N][,gdb=PORT] and null",
-      spec);
+  return fail(Status::Invalid,
+              "no device '{}'; devices are cpu, cpu:THREADS, npu, "
+              "npu:MACHINE[,timing][,check-races][,check-memory][,cores=N][,gdb=PORT][,trace=FILE] and null",
+              spec);
 }
 
 } // namespace dougong

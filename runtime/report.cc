@@ -43,8 +43,8 @@ void set_roof(StepReport &step, const Specialisation::Kernel &kernel, const Mach
 }
 
 std::string si(double value, std::string_view unit) {
-  constexpr std::pair<double, const char *> prefixes[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
-                                                          {1, ""},     {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}};
+  constexpr std::pair<double, const char *> prefixes[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""},
+                                                          {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
   for (auto [scale, prefix] : prefixes)
     if (value >= scale)
       return fmt::format("{:.4g} {}{}", value / scale, prefix, unit);

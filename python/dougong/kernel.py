@@ -107,16 +107,24 @@ class Kernel:
         kernel, passed = self._built[key]
         extents = grid(values) if callable(grid) else grid
         extents = (extents,) if isinstance(extents, int) else tuple(extents)
+        if not 1 <= len(extents) <= 3 or any(extent < 0 for extent in extents):
+            raise ValueError(f"{self.__name__}: the grid is {extents}; it has one to three extents, none below 0")
         if any(extent == 0 for extent in extents):
             return
         arrays = {name: _view(values[name]) for name, type in passed if type.startswith("*")}
         shares_memory = device.properties["kind"] == "cpu"  # an address is a host pointer there
-        addresses = {name: array.ctypes.data if shares_memory else device.put(array) for name, array in arrays.items()}
+        seen = {name: array if array.flags.writeable or not shares_memory else array.copy() for name, array in arrays.items()}
+        addresses = {name: array.ctypes.data if shares_memory else device.put(array) for name, array in seen.items()}
         try:
             device.launch(kernel, extents, [addresses[name] if name in addresses else values[name] for name, _ in passed])
-            if not shares_memory:
-                for name, array in arrays.items():
-                    array[...] = device.get(addresses[name], array.shape, array.dtype)
+            for name, array in arrays.items():
+                if shares_memory and seen[name] is array:
+                    continue
+                result = seen[name] if shares_memory else device.get(addresses[name], array.shape, array.dtype)
+                if array.flags.writeable:
+                    array[...] = result
+                elif array.tobytes() != result.tobytes():
+                    raise ValueError(f"{self.__name__} wrote to '{name}', which is a read-only array: what it wrote is lost")
         finally:
             if not shares_memory:
                 for address in addresses.values():
@@ -131,6 +139,10 @@ def _view(value):
         array = value.detach().numpy()
     else:
         array = np.asarray(value)
+        if array is not value and isinstance(value, (list, tuple)):
+            array.flags.writeable = False  # a copy: nobody would see what is written to it
+    if not array.dtype.isnative:
+        raise TypeError(f"kernels take numbers in this machine's byte order; make this array one with .astype('{array.dtype.name}')")
     if not array.flags.c_contiguous:
         raise TypeError("kernels take dense arrays; make this one contiguous first (numpy.ascontiguousarray)")
     return array

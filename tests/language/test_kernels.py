@@ -124,6 +124,27 @@ def test_conditions_that_only_store(device):
     assert count[0] == 8
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_that_may_not_be_written(device):
+    x, out = np.ones(8, np.float32), np.zeros(8, np.float32)
+    x.flags.writeable = False
+    add[(1,)](x, x, out, 8, BLOCK_SIZE=8, device=device)
+    assert (out == 2).all()
+    for kept in (x, [1.0] * 8):
+        with pytest.raises(ValueError, match="wrote to 'out_ptr', which is a read-only array"):
+            add[(1,)](x, x, kept, 8, BLOCK_SIZE=8, device=device)
+    assert (x == 1).all()
+
+
+def test_mistakes_of_a_launch():
+    x = np.ones(8, np.float32)
+    with pytest.raises(TypeError, match="byte order"):
+        add[(1,)](x.astype(">f4"), x, x, 8, BLOCK_SIZE=8, device="cpu")
+    for grid in ((1, 1, 1, 1), (-1,), ()):
+        with pytest.raises(ValueError, match="one to three extents, none below 0"):
+            add[grid](x, x, x, 8, BLOCK_SIZE=8, device="cpu")
+
+
 def test_a_mistake_names_its_line():
     @dougong.jit
     def wrong(x_ptr):
