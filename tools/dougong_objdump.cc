@@ -12,6 +12,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/LineIterator.h"
 #include "llvm/Support/WithColor.h"
@@ -57,6 +58,14 @@ public:
       WithColor::warning(errs(), "dougong-objdump") << path << ": no debug information, so no source lines; compile with -g\n";
   }
 
+  ~Source() {
+    if (!missing)
+      return;
+    outs().flush();
+    WithColor::warning(errs(), "dougong-objdump")
+        << first_missing << (missing > 1 ? formatv(", and {0} more", missing - 1).str() : "") << "; lines given by number\n";
+  }
+
   void print(raw_ostream &out, uint64_t address, uint64_t section) {
     auto info = debug->getLineInfoForAddress({address, section}, {DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath});
     if (!info || info->Line == 0 || info->FileName == DILineInfo::BadString || (info->FileName == file && info->Line == line))
@@ -79,7 +88,8 @@ private:
     if (added) {
       auto buffer = MemoryBuffer::getFile(path);
       if (!buffer) {
-        WithColor::warning(errs(), "dougong-objdump") << path << ": " << buffer.getError().message() << "; its lines are given by number\n";
+        if (!missing++)
+          first_missing = path + ": " + buffer.getError().message();
         return at->second;
       }
       for (line_iterator each(**buffer, /*SkipBlanks=*/false); !each.is_at_eof(); ++each)
@@ -90,6 +100,8 @@ private:
   }
 
   std::unique_ptr<DWARFContext> debug;
+  size_t missing = 0; // sources that cannot be read: a library's, often
+  std::string first_missing;
   std::map<std::string, std::vector<StringRef>> texts;
   std::vector<std::unique_ptr<MemoryBuffer>> buffers;
   std::string file;
