@@ -42,7 +42,8 @@ enum class Extension {
   Unknown
 };
 
-static Extension extensionOf(const MachineInstr &MI) {
+// Instructions on the low words of their sources, with the word of the result sign-extended.
+static bool isWordOperation(const MachineInstr &MI) {
   switch (MI.getOpcode()) {
   case Dougong::ADDW:
   case Dougong::SUBW:
@@ -64,6 +65,15 @@ static Extension extensionOf(const MachineInstr &MI) {
   case Dougong::CLZW:
   case Dougong::CTZW:
   case Dougong::CPOPW:
+    return true;
+  }
+  return false;
+}
+
+static Extension extensionOf(const MachineInstr &MI) {
+  if (isWordOperation(MI))
+    return Extension::Signed;
+  switch (MI.getOpcode()) {
   case Dougong::CLZ:
   case Dougong::CTZ:
   case Dougong::CPOP:
@@ -151,27 +161,9 @@ static bool onlyWordIsUsed(Register Reg, const MachineRegisterInfo &MRI) {
     Register R = Work.pop_back_val();
     for (const MachineOperand &MO : MRI.use_nodbg_operands(R)) {
       const MachineInstr &User = *MO.getParent();
+      if (isWordOperation(User))
+        continue;
       switch (User.getOpcode()) {
-      case Dougong::ADDW:
-      case Dougong::SUBW:
-      case Dougong::ADDIW:
-      case Dougong::SLLIW:
-      case Dougong::SRLIW:
-      case Dougong::SRAIW:
-      case Dougong::SLLW:
-      case Dougong::SRLW:
-      case Dougong::SRAW:
-      case Dougong::MULW:
-      case Dougong::DIVW:
-      case Dougong::DIVUW:
-      case Dougong::REMW:
-      case Dougong::REMUW:
-      case Dougong::ROLW:
-      case Dougong::RORW:
-      case Dougong::RORIW:
-      case Dougong::CLZW:
-      case Dougong::CTZW:
-      case Dougong::CPOPW:
       case Dougong::SEXT_B:
       case Dougong::SEXT_H:
       case Dougong::ZEXT_H:
@@ -333,11 +325,12 @@ bool DougongRemoveExtensions::runOnMachineFunction(MachineFunction &MF) {
       for (MachineInstr *Wide : Narrow)
         narrow(*Wide, TII, MRI);
       if (OnlyWord) // the debugger extends
-        for (MachineInstr *Value : wideVariables(Result, MRI))
+        for (MachineInstr *Value : wideVariables(Result, MRI)) {
           if (Value->isNonListDebugValue() && !Value->isIndirectDebugValue())
             Value->getDebugExpressionOp().setMetadata(DIExpression::appendExt(Value->getDebugExpression(), 32, 64, true));
           else
             Value->setDebugValueUndef();
+        }
       MRI.replaceRegWith(Result, Source);
       MRI.clearKillFlags(Source);
       MI.eraseFromParent();

@@ -69,6 +69,7 @@ private:
   int clang_alone(const Input &input);
   std::string named_after(const Input &input, StringRef suffix) const;
   void add_dependencies(Strings &command, const Input &input) const;
+  int translate(const Input &input, const Strings &options, StringRef suffix, std::string &file);
   int make(const Input &input, const std::string &output);
   int compile(const Input &input, const std::string &output);
   int assemble(const Input &input, const std::string &output);
@@ -151,6 +152,18 @@ void Driver::add_dependencies(Strings &command, const Input &input) const {
     command.insert(command.end(), {"-MT", target});
 }
 
+// clang's work on an input, into a temporary file, whose name it gives.
+int Driver::translate(const Input &input, const Strings &options, StringRef suffix, std::string &file) {
+  if ((file = temporary.add(suffix)).empty())
+    return 2;
+  Strings command = front_end();
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"-o", file});
+  add_dependencies(command, input);
+  add_input(command, input);
+  return execute(command);
+}
+
 int Driver::write(const std::string &output, StringRef bytes) {
   std::error_code code;
   ToolOutputFile file(output, code, sys::fs::OF_None);
@@ -165,14 +178,8 @@ int Driver::write(const std::string &output, StringRef bytes) {
 int Driver::compile(const Input &input, const std::string &output) {
   std::string ir = input.path;
   if (input.language != Language::Ir) {
-    if ((ir = temporary.add("bc")).empty())
-      return 2;
-    Strings command = front_end();
     // The optimiser runs here, with this target's costs, not in clang with those of a stock RISC-V.
-    command.insert(command.end(), {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o", ir});
-    add_dependencies(command, input);
-    add_input(command, input);
-    if (int status = execute(command))
+    if (int status = translate(input, {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c"}, "bc", ir))
       return status;
   }
   if (to.dry)
@@ -201,16 +208,9 @@ int Driver::compile(const Input &input, const std::string &output) {
 // Assembly to an object, through the preprocessor if it wants that.
 int Driver::assemble(const Input &input, const std::string &output) {
   std::string text = input.path;
-  if (input.language == Language::PreprocessedAssembly) {
-    if ((text = temporary.add("s")).empty())
-      return 2;
-    Strings command = front_end();
-    command.insert(command.end(), {"-E", "-o", text});
-    add_dependencies(command, input);
-    add_input(command, input);
-    if (int status = execute(command))
+  if (input.language == Language::PreprocessedAssembly)
+    if (int status = translate(input, {"-E"}, "s", text))
       return status;
-  }
   if (to.dry)
     return 0;
   auto buffer = MemoryBuffer::getFileOrSTDIN(text, /*IsText=*/true);

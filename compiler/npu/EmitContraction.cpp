@@ -7,13 +7,18 @@ using namespace mlir;
 
 namespace dougong::npu {
 
+// A tile as the engines see it: its last axis, and all others as one.
+static std::pair<int64_t, int64_t> rowsAndColumns(const Tile &tile) {
+  int64_t columns = tile.shape.empty() ? 1 : tile.shape.back(), rows = 1;
+  for (int64_t size : ArrayRef(tile.shape).drop_back(tile.shape.empty() ? 0 : 1))
+    rows *= size;
+  return {rows, columns};
+}
+
 // Zeros: a command over no steps.
 void KernelEmitter::zeroAccumulators(const Tile &tile) {
   using Command = dg_tensor_command;
-  int64_t columns = tile.shape.empty() ? 1 : tile.shape.back(), rows = 1;
-  for (int64_t size : tile.shape)
-    rows *= size;
-  rows /= columns;
+  auto [rows, columns] = rowsAndColumns(tile);
   beforeAccess(DG_TENSOR, tile.buffer, Write);
   Descriptor command = descriptor(sizeof(Command));
   for (size_t word = 0; word < sizeof(Command); word += 4)
@@ -202,10 +207,7 @@ uint8_t drainType(Type type) { return type.isF16() ? DG_F16 : type.isBF16() ? DG
 void KernelEmitter::drain(const Tile &acc, const Tile &out, const Epilogue &epilogue, const Tile *scale, const Tile *bias,
                           const Tile *residual) {
   using Command = dg_drain_command;
-  int64_t columns = out.shape.empty() ? 1 : out.shape.back(), rows = 1;
-  for (int64_t size : out.shape)
-    rows *= size;
-  rows /= columns;
+  auto [rows, columns] = rowsAndColumns(out);
   beforeAccess(DG_DRAIN, acc.buffer, Read);
   beforeAccess(DG_DRAIN, out.buffer, Write);
   SmallVector<Buffer *> reads{acc.buffer};

@@ -8,23 +8,6 @@ namespace {
 
 constexpr uint64_t dram = DG_DRAM_BASE + 0x10000, lm = DG_LM_BASE;
 
-dg_dma_command copy(uint64_t src, uint64_t dst, uint32_t bytes) {
-  dg_dma_command c{};
-  c.src = src, c.dst = dst, c.element_bytes = 1;
-  for (int d = 0; d < 5; ++d)
-    c.count[d] = 1, c.high[d] = 1;
-  c.count[4] = bytes, c.high[4] = int(bytes), c.src_stride[4] = c.dst_stride[4] = 1;
-  return c;
-}
-
-dg_tensor_command multiply(uint32_t a, uint32_t b, uint32_t acc) { // 4x4x4, i8
-  dg_tensor_command c{};
-  c.a = a, c.b = b, c.acc = acc, c.a_type = c.b_type = DG_I8;
-  c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.k[2] = c.n = 4;
-  c.a_m_stride[1] = 4, c.a_k_stride[2] = 1, c.b_k_stride[2] = 4, c.b_n_stride = 1, c.acc_m_stride = 16;
-  return c;
-}
-
 struct Races : testing::Test {
   static Options checked() {
     Options options;

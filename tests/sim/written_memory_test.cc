@@ -8,23 +8,6 @@ namespace {
 
 constexpr uint64_t dram = DG_DRAM_BASE + 0x10000, lm = DG_LM_BASE;
 
-dg_dma_command copy(uint64_t src, uint64_t dst, uint32_t bytes) {
-  dg_dma_command c{};
-  c.src = src, c.dst = dst, c.element_bytes = 1;
-  for (int d = 0; d < 5; ++d)
-    c.count[d] = 1, c.high[d] = 1;
-  c.count[4] = bytes, c.high[4] = int(bytes), c.src_stride[4] = c.dst_stride[4] = 1;
-  return c;
-}
-
-dg_tensor_command multiply(uint32_t a, uint32_t b) { // 4x4x4, i8, onto ACC 0
-  dg_tensor_command c{};
-  c.a = a, c.b = b, c.a_type = c.b_type = DG_I8;
-  c.m[0] = c.k[0] = c.k[1] = 1, c.m[1] = c.k[2] = c.n = 4;
-  c.a_m_stride[1] = 4, c.a_k_stride[2] = 1, c.b_k_stride[2] = 4, c.b_n_stride = 1, c.acc_m_stride = 16;
-  return c;
-}
-
 dg_drain_command drain(uint32_t acc, uint32_t out) { // 4x4, i32
   dg_drain_command c{};
   c.acc = acc, c.out = out, c.acc_type = c.out_type = DG_I32;
@@ -57,13 +40,13 @@ TEST_F(WrittenMemory, OfACopy) {
 
 TEST_F(WrittenMemory, OfProductsAndDrains) {
   e().dma(DG_LOAD0, copy(dram, lm, 16), 0);
-  finds([&] { e().tensor(multiply(lm, lm + 64), 0); }, "dg.tensor reads local memory [0x10000040, 0x10000044)");
+  finds([&] { e().tensor(multiply(lm, lm + 64, 0), 0); }, "dg.tensor reads local memory [0x10000040, 0x10000044)");
   finds([&] { e().drain(drain(0, lm + 128), 0); }, "dg.drain reads accumulator memory [0x0, 0x10), and nothing has written 0x0");
-  dg_tensor_command onto = multiply(lm, lm);
+  dg_tensor_command onto = multiply(lm, lm, 0);
   onto.accumulate = 1;
   finds([&] { e().tensor(onto, 0); }, "dg.tensor reads accumulator memory");
   EXPECT_EQ("", bench.trapped([&] {
-    e().tensor(multiply(lm, lm), 0);
+    e().tensor(multiply(lm, lm, 0), 0);
     e().tensor(onto, 0);
     e().drain(drain(0, lm + 128), 0);
     e().dma(DG_STORE0, copy(lm + 128, dram, 64), 0);
