@@ -1,4 +1,4 @@
-"""Kernels as a public library ships them compile unmodified. The library (liger-kernel, of PyPI) is read, never imported; without it these tests are skipped."""
+"""Kernels as a public library ships them compile unmodified. The library (liger-kernel, BSD-2-Clause, of PyPI) is read, never imported; without it these tests are skipped."""
 import importlib.util
 import os
 import pathlib
