@@ -7,7 +7,8 @@
 //   Units.td       who executes an instruction, and for how long
 //   Formats.td     operands, the fields a record has, and the encoding formats with their bits drawn
 //   Scalar.td      RV64IMA_Zicsr_Zfinx_Zdinx_Zba_Zbb
-//   Vector.td      vectors and masks
+//   Vector.td      vectors of 32-bit lanes, masks, memory accesses
+//   Packed.td      vectors of 16- and 8-bit lanes, 8-bit floats, transposition, compression
 //   Engine.td      the engines' commands, and scalar conversions of 16-bit floats
 //   Loop.td        the end of a hardware loop
 //   Csr.td         control and status registers
@@ -19,6 +20,7 @@ include "Formats.td"
 include "Csr.td"
 include "Scalar.td"
 include "Vector.td"
+include "Packed.td"
 include "Engine.td"
 include "Loop.td"
 

@@ -27,8 +27,10 @@ class Constant<AsmOperandClass parsed, int width, bit signed, int scale = 1>
       ImmLeaf<i64, "return " # !if(signed, "isInt<", "isUInt<") # width # ">(Imm)" # !if(!gt(scale, 1), " && Imm % " # scale # " == 0", "") # ";">;
 
 def simm12 : Constant<ImmediateClass<"SImm12", "an integer from -2048 to 2047, or %lo or %pcrel_lo of a symbol">, 12, 1>;
+def uimm7 : Constant<ImmediateClass<"UImm7", "an integer from 0 to 127">, 7, 0>;
 def uimm6 : Constant<ImmediateClass<"UImm6", "an integer from 0 to 63">, 6, 0>;
 def uimm5 : Constant<ImmediateClass<"UImm5", "an integer from 0 to 31">, 5, 0>;
+def uimm3 : Constant<ImmediateClass<"UImm3", "an integer from 0 to 7">, 3, 0>;
 def uimm2 : Constant<ImmediateClass<"UImm2", "an integer from 0 to 3">, 2, 0>;
 def uimm1 : Constant<ImmediateClass<"UImm1", "0 or 1">, 1, 0>;
 def queue : Constant<ImmediateClass<"Queue", "a queue: an integer from 0 to 5">, 3, 0> { let DecoderMethod = "decodeQueue"; }

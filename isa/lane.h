@@ -31,6 +31,24 @@ inline float round_even(float a) {
   return magnitude < 0x1p23f ? from_bits(bits(rounded) | (bits(a) & 0x80000000u)) : a;
 }
 
+// The nearest value that Narrow, of 8 or 16 bits, has.
+template <class Narrow> constexpr Narrow saturate(int32_t a) {
+  constexpr int32_t least = Narrow(-1) > Narrow(0) ? 0 : -(1 << (8 * sizeof(Narrow) - 1));
+  constexpr int32_t greatest = least + (1 << 8 * sizeof(Narrow)) - 1;
+  return Narrow(a < least ? least : a > greatest ? greatest : a);
+}
+
+// a * b + c of three f16: where f32 cannot hold it exactly the neighbour whose last bit is 1 ("rounded to odd"), so that rounding to f16
+// rounds it as if once. The product has 22 bits and is exact; what the sum loses is found exactly by two differences. Of infinities and NaN
+// the loss is NaN, and nothing changes.
+inline float fma_odd(float a, float b, float c) {
+  float product = a * b, sum = product + c;
+  float added = sum - product, lost = (product - (sum - added)) + (c - added);
+  uint32_t away = (lost > 0.0f) == (sum > 0.0f) ? 1u : ~0u; // from zero, or towards it
+  bool inexact = (lost > 0.0f) | (lost < 0.0f);
+  return from_bits(bits(sum) + (inexact && !(bits(sum) & 1) ? away : 0u));
+}
+
 // Towards zero, saturating; NaN gives 0.
 inline int32_t to_i32(float a) { return a != a ? 0 : a >= 0x1p31f ? INT32_MAX : a < -0x1p31f ? INT32_MIN : (int32_t)a; }
 inline uint32_t to_u32(float a) { return !(a > 0.0f) ? 0u : a >= 0x1p32f ? UINT32_MAX : (uint32_t)a; }

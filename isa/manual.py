@@ -9,6 +9,8 @@ CHAPTERS = [  # title, predicate over (record, major opcode, file)
      "Floats live in the integer registers."),
     ("Vectors and masks", "Vector.td", "32 registers `v0`..`v31` of 1024 bits and 8 mask registers `m0`..`m7` of one bit a lane. Arithmetic rounds to nearest even, raises no "
      "flags and keeps subnormals; every NaN result is the canonical one. Memory accesses are to LM only, and want no alignment; 128 bytes aligned to 128 are fastest."),
+    ("Packed lanes", "Packed.td", "A whole register as 64 lanes of 16 bits or 128 lanes of 8; conversions of 8-bit floats; lanes moved by masks, indices and for transposition. "
+     "A compare writes 64 or 128 mask bits and clears the others."),
     ("Engines", "Engine.td", "Commands to the tensor engine, the drain and the DMA queues, flags, and scalar conversions of 16-bit floats. The descriptors stand in `isa/commands.h`."),
     ("Hardware loops", "Loop.td", "A counted loop ends in one branch, which the fetch unit executes beside the instructions that issue."),
 ]

@@ -26,6 +26,10 @@ namespace fp {
 using namespace dougong::sim::fp;
 DG_INLINE float from_f16(uint16_t x) { return canonical32(f32_of_f16(x)); }
 DG_INLINE float from_bf16(uint16_t x) { return canonical32(f32_of_bf16(x)); }
+DG_INLINE float from_f8e4m3(uint8_t x) { return canonical32(f32_of_f8e4m3(x)); }
+DG_INLINE float from_f8e5m2(uint8_t x) { return canonical32(f32_of_f8e5m2(x)); }
+DG_INLINE uint8_t to_f8e4m3(float x) { return f8e4m3_of_f32(x); }
+DG_INLINE uint8_t to_f8e5m2(float x) { return f8e5m2_of_f32(x); }
 DG_INLINE uint16_t to_f16(float x) { return f16_of_f32(x); }
 DG_INLINE uint16_t to_f16(double x) { return f16_of_f64(x); }
 DG_INLINE uint16_t to_bf16(float x) { return bf16_of_f32(x); }

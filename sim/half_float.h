@@ -40,3 +40,22 @@ DG_INLINE float f32_of_f8e4m3(uint8_t bits) {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(fraction) * 0x1p-9f) | sign);
   return std::bit_cast<float>(sign | (exponent + 120) << 23 | fraction << 20);
 }
+// A float's magnitude (its bits) in a format of `fraction` bits after the point and a bias, without regard to where the format ends: as
+// large as 2^(9 + fraction).
+template <int fraction, int bias> DG_INLINE uint32_t f8_magnitude(uint32_t bits) {
+  constexpr int dropped = 23 - fraction;
+  uint32_t normal = ((bits + (1u << (dropped - 1)) - 1 + (bits >> dropped & 1)) >> dropped) - (uint32_t(127 - bias) << fraction);
+  // Adding 2^23 of the least subnormals leaves no bit for what is finer.
+  constexpr float unit = std::bit_cast<float>(uint32_t(1 - bias - fraction + 23 + 127) << 23);
+  uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + unit) - std::bit_cast<uint32_t>(unit);
+  return bits < uint32_t(128 - bias) << 23 ? subnormal : normal;
+}
+DG_INLINE uint8_t f8e4m3_of_f32(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value), magnitude = f8_magnitude<3, 7>(bits & 0x7fffffff);
+  return uint8_t(value == value && magnitude <= 0x7e ? magnitude | (bits >> 24 & 0x80) : 0x7f);
+}
+DG_INLINE uint8_t f8e5m2_of_f32(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value), magnitude = f8_magnitude<2, 15>(bits & 0x7fffffff);
+  uint32_t bounded = magnitude < 0x7c ? magnitude : 0x7c;
+  return uint8_t(value == value ? bounded | (bits >> 24 & 0x80) : 0x7e);
+}

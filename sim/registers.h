@@ -24,17 +24,31 @@ struct Mask {
     uint64_t bit = uint64_t(1) << (lane % 64);
     bits[lane / 64] = value ? bits[lane / 64] | bit : bits[lane / 64] & ~bit;
   }
-  // Bits 0..31 from a function of the lane, the others 0.
-  template <typename F> [[gnu::always_inline]] void lanes(F value) {
-    using Bytes [[gnu::vector_size(32)]] = int8_t;
-    using Bits = bool __attribute__((ext_vector_type(32)));
-    Bytes set;
-    for (int i = 0; i < 32; ++i)
-      set[i] = value(i) ? -1 : 0;
-    Bits packed = __builtin_convertvector(set, Bits);
-    uint32_t word;
-    __builtin_memcpy(&word, &packed, 4);
-    bits[0] = word, bits[1] = 0;
+  // The first `count` bits from a function of the lane, the others 0.
+  template <int count = 32, typename F> [[gnu::always_inline]] void lanes(F value) {
+    constexpr int part = count < 64 ? count : 64;
+    using Bytes [[gnu::vector_size(part)]] = int8_t;
+    using Bits = bool __attribute__((ext_vector_type(part)));
+    uint64_t words[2] = {};
+    for (int first = 0; first < count; first += part) {
+      Bytes set;
+      for (int i = 0; i < part; ++i)
+        set[i] = value(first + i) ? -1 : 0;
+      Bits packed = __builtin_convertvector(set, Bits);
+      __builtin_memcpy(&words[first / 64], &packed, part / 8);
+    }
+    bits[0] = words[0], bits[1] = words[1];
+  }
+  // The first bits as bytes, -1 where set: what a loop over narrow lanes can be vectorised with.
+  template <int count> [[gnu::always_inline]] void spread(int8_t (&set)[count]) const {
+    using Bytes [[gnu::vector_size(64)]] = int8_t;
+    using Bits = bool __attribute__((ext_vector_type(64)));
+    for (int word = 0; word < count / 64; ++word) {
+      Bits packed;
+      __builtin_memcpy(&packed, &bits[word], 8);
+      Bytes bytes = __builtin_convertvector(packed, Bytes) != 0;
+      __builtin_memcpy(&set[64 * word], &bytes, 64);
+    }
   }
 };
 

@@ -86,8 +86,10 @@ public:
   bool isVectorDistance() const { return isSigned<14, 16>(); }
   bool isUImm1() const { return isUnsigned<1>(); }
   bool isUImm2() const { return isUnsigned<2>(); }
+  bool isUImm3() const { return isUnsigned<3>(); }
   bool isUImm5() const { return isUnsigned<5>(); }
   bool isUImm6() const { return isUnsigned<6>(); }
+  bool isUImm7() const { return isUnsigned<7>(); }
   bool isUImm20() const {
     return isUnsigned<20>() || hasSpecifier({ELF::R_RISCV_HI20, ELF::R_RISCV_PCREL_HI20, ELF::R_RISCV_GOT_HI20, ELF::R_RISCV_TPREL_HI20});
   }
