@@ -68,16 +68,19 @@ def VPACKS_U8 : VPackSaturated<23, "i16", "u8", "Two registers of i16 to 128 lan
 class Half2<bits<7> funct7, string operation, string format, Timing timing, string doc, string value>
     : VVV<funct7, 0, operation # "." # format, timing, doc,
           "for (int i = 0; i < 64; ++i) { float a = fp::from_" # format # "(vs1.u16[i]), b = fp::from_" # format # "(vs2.u16[i]); vd.u16[i] = fp::to_" # format # "(" # value # "); }">;
+// By their bits: `format` gives those of infinity and of the NaN.
+class HalfOrder<bits<7> funct7, string operation, string format, string doc, string choice>
+    : VVV<funct7, 0, operation # "." # format, VCompare, doc, "for (int i = 0; i < 64; ++i) vd.u16[i] = lane::" # choice # "16<lane::" # format # ">(vs1.u16[i], vs2.u16[i]);">;
 foreach format = ["f16", "bf16"] in {
   defvar first = !if(!eq(format, "f16"), 32, 48);
   defvar F = !toupper(format);
   let isCommutable = 1 in {
   def VADD_#F : Half2<first, "vadd", format, VFloat, "Adds, rounded once.", "a + b">;
   def VMUL_#F : Half2<!add(first, 1), "vmul", format, VFloat, "Multiplies, rounded once.", "a * b">;
-  def VMIN_#F : Half2<!add(first, 2), "vmin", format, VCompare, "The lesser; of a number and a NaN, the number; -0 is less than +0.", "lane::minimum_number(a, b)">;
-  def VMAX_#F : Half2<!add(first, 3), "vmax", format, VCompare, "The greater; of a number and a NaN, the number; -0 is less than +0.", "lane::maximum_number(a, b)">;
-  def VMINIMUM_#F : Half2<!add(first, 4), "vminimum", format, VCompare, "The lesser, or NaN if either is NaN; -0 is less than +0.", "lane::minimum(a, b)">;
-  def VMAXIMUM_#F : Half2<!add(first, 5), "vmaximum", format, VCompare, "The greater, or NaN if either is NaN; -0 is less than +0.", "lane::maximum(a, b)">;
+  def VMIN_#F : HalfOrder<!add(first, 2), "vmin", format, "The lesser; of a number and a NaN, the number; -0 is less than +0.", "minimum_number">;
+  def VMAX_#F : HalfOrder<!add(first, 3), "vmax", format, "The greater; of a number and a NaN, the number; -0 is less than +0.", "maximum_number">;
+  def VMINIMUM_#F : HalfOrder<!add(first, 4), "vminimum", format, "The lesser, or NaN if either is NaN; -0 is less than +0.", "minimum">;
+  def VMAXIMUM_#F : HalfOrder<!add(first, 5), "vmaximum", format, "The greater, or NaN if either is NaN; -0 is less than +0.", "maximum">;
   }
   def VSUB_#F : Half2<!add(first, 6), "vsub", format, VFloat, "Subtracts, rounded once.", "a - b">;
   def VDIV_#F : Half2<!add(first, 7), "vdiv", format, VDivide, "Divides, correctly rounded.", "a / b">;
@@ -128,7 +131,7 @@ foreach format = ["f16", "bf16"] in {
 class PackedSelect<bits<5> funct, int width, int count>
     : FormatV4<funct, (outs VR:$vd), (ins MR:$ms1, VR:$vs1, VR:$vs2), "vsel." # width, "$vd, $ms1, $vs1, $vs2", VCompare,
                "Where the mask is set the first, else the second; " # count # " lanes of " # width # " bits.",
-               "int8_t set[" # count # "]; ms1.spread(set); for (int i = 0; i < " # count # "; ++i) vd.u" # width # "[i] = set[i] ? vs1.u" # width # "[i] : vs2.u" # width # "[i];"> {
+               "int8_t set[" # count # "]; ms1.spread(set); for (int i = 0; i < " # count # "; ++i) { auto a = vs1.u" # width # "[i], b = vs2.u" # width # "[i]; vd.u" # width # "[i] = set[i] ? a : b; }"> {
   bits<5> vd;
   bits<3> ms1;
   bits<5> vs1;
@@ -234,8 +237,8 @@ def VTRNHI : VTransposition<24, "vtrnhi", "Blocks of 2^imm bytes: odd block i is
                             "((a.u64[i] >> s) & even) | (b.u64[i] & ~even)", "i & w || w == 16 ? b.u64[i] : a.u64[i + w]">;
 
 // ---- 8-bit floats: the low 8 bits of a 32-bit lane -------------------------------------------------------------------
-def VCVT_F32_F8E4M3 : Packed1<6, "vcvt.f32.f8e4m3", VConvert, "From the E4M3 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e4m3(vs1.u8[4 * i]);">;
-def VCVT_F32_F8E5M2 : Packed1<7, "vcvt.f32.f8e5m2", VConvert, "From the E5M2 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e5m2(vs1.u8[4 * i]);">;
+def VCVT_F32_F8E4M3 : Packed1<6, "vcvt.f32.f8e4m3", VConvert, "From the E4M3 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e4m3((uint8_t)vs1.u32[i]);">;
+def VCVT_F32_F8E5M2 : Packed1<7, "vcvt.f32.f8e5m2", VConvert, "From the E5M2 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e5m2((uint8_t)vs1.u32[i]);">;
 def VCVT_F8E4M3_F32 : Packed1<8, "vcvt.f8e4m3.f32", VConvert,
                               "To E4M3, to nearest even, in the low 8 bits of each lane, the others 0. There is no infinity: what rounds beyond 448 is NaN, 0x7f as every NaN result.",
                               lanes # "vd.u32[i] = fp::to_f8e4m3(vs1.f32[i]);">;

@@ -100,7 +100,7 @@ def VPERM2 : VVVV<5, "vperm2", VPermute, "Lane i of the result is lane vs3[i] mo
                   "Vector a = vs1, b = vs2, n = vs3; for (int i = 0; i < 32; ++i) vd.u32[i] = n.u32[i] & 32 ? b.u32[n.u32[i] & 31] : a.u32[n.u32[i] & 31];">;
 def VSEL : FormatV4<6, (outs VR:$vd), (ins MR:$ms1, VR:$vs1, VR:$vs2), "vsel", "$vd, $ms1, $vs1, $vs2", VCompare,
                     "Where the mask is set the first, else the second; 32 lanes of 32 bits.",
-                    lanes # "vd.u32[i] = ms1.get(i) ? vs1.u32[i] : vs2.u32[i];", [(set v32i32:$vd, (vselect v32i1:$ms1, v32i32:$vs1, v32i32:$vs2))]> {
+                    "int8_t set[32]; ms1.spread(set); for (int i = 0; i < 32; ++i) { auto a = vs1.u32[i], b = vs2.u32[i]; vd.u32[i] = set[i] ? a : b; }", [(set v32i32:$vd, (vselect v32i1:$ms1, v32i32:$vs1, v32i32:$vs2))]> {
   bits<5> vd;
   bits<3> ms1;
   bits<5> vs1;

@@ -24,6 +24,31 @@ inline float maximum_number(float a, float b) { return a != a ? (b != b ? nan() 
 inline float minimum(float a, float b) { return a != a || b != b ? nan() : least(a, b); }
 inline float maximum(float a, float b) { return a != a || b != b ? nan() : greatest(a, b); }
 
+// The same of 16-bit floats, by their bits.
+struct f16 {
+  static constexpr uint16_t infinity = 0x7c00, nan = 0x7e00;
+};
+struct bf16 {
+  static constexpr uint16_t infinity = 0x7f80, nan = 0x7fc0;
+};
+template <class Format> constexpr bool is_nan16(uint16_t a) { return (a & 0x7fff) > Format::infinity; }
+// Integers in the order of the numbers: of negative ones the bits below the sign run the other way.
+constexpr int16_t order16(uint16_t a) { return int16_t(a ^ (int16_t(a) >> 15 & 0x7fff)); }
+constexpr uint16_t least16(uint16_t a, uint16_t b) { return order16(a) < order16(b) ? a : b; }
+constexpr uint16_t greatest16(uint16_t a, uint16_t b) { return order16(a) > order16(b) ? a : b; }
+template <class F> constexpr uint16_t minimum_number16(uint16_t a, uint16_t b) {
+  return is_nan16<F>(a) ? (is_nan16<F>(b) ? F::nan : b) : is_nan16<F>(b) ? a : least16(a, b);
+}
+template <class F> constexpr uint16_t maximum_number16(uint16_t a, uint16_t b) {
+  return is_nan16<F>(a) ? (is_nan16<F>(b) ? F::nan : b) : is_nan16<F>(b) ? a : greatest16(a, b);
+}
+template <class F> constexpr uint16_t minimum16(uint16_t a, uint16_t b) {
+  return is_nan16<F>(a) || is_nan16<F>(b) ? F::nan : least16(a, b);
+}
+template <class F> constexpr uint16_t maximum16(uint16_t a, uint16_t b) {
+  return is_nan16<F>(a) || is_nan16<F>(b) ? F::nan : greatest16(a, b);
+}
+
 // To the nearest integer, ties to even, whatever the host's rounding mode says to <cmath>: adding 2^23 leaves no bit for a fraction.
 inline float round_even(float a) {
   float magnitude = from_bits(bits(a) & 0x7fffffffu);

@@ -24,30 +24,33 @@ struct Mask {
     uint64_t bit = uint64_t(1) << (lane % 64);
     bits[lane / 64] = value ? bits[lane / 64] | bit : bits[lane / 64] & ~bit;
   }
-  // The first `count` bits from a function of the lane, the others 0.
+  // The first `count` bits from a function of the lane, the others 0. By way of bytes, which is how the host's compiler vectorises it.
   template <int count = 32, typename F> [[gnu::always_inline]] void lanes(F value) {
     constexpr int part = count < 64 ? count : 64;
     using Bytes [[gnu::vector_size(part)]] = int8_t;
     using Bits = bool __attribute__((ext_vector_type(part)));
     uint64_t words[2] = {};
     for (int first = 0; first < count; first += part) {
-      Bytes set;
+      int8_t set[part];
       for (int i = 0; i < part; ++i)
         set[i] = value(first + i) ? -1 : 0;
-      Bits packed = __builtin_convertvector(set, Bits);
+      Bytes bytes;
+      __builtin_memcpy(&bytes, set, part);
+      Bits packed = __builtin_convertvector(bytes, Bits);
       __builtin_memcpy(&words[first / 64], &packed, part / 8);
     }
     bits[0] = words[0], bits[1] = words[1];
   }
-  // The first bits as bytes, -1 where set: what a loop over narrow lanes can be vectorised with.
+  // The first `count` bits as bytes, not 0 where set.
   template <int count> [[gnu::always_inline]] void spread(int8_t (&set)[count]) const {
-    using Bytes [[gnu::vector_size(64)]] = int8_t;
-    using Bits = bool __attribute__((ext_vector_type(64)));
-    for (int word = 0; word < count / 64; ++word) {
+    constexpr int part = count < 64 ? count : 64;
+    using Bytes [[gnu::vector_size(part)]] = int8_t;
+    using Bits = bool __attribute__((ext_vector_type(part)));
+    for (int first = 0; first < count; first += part) {
       Bits packed;
-      __builtin_memcpy(&packed, &bits[word], 8);
-      Bytes bytes = __builtin_convertvector(packed, Bytes) != 0;
-      __builtin_memcpy(&set[64 * word], &bytes, 64);
+      __builtin_memcpy(&packed, &bits[first / 64], part / 8);
+      Bytes bytes = __builtin_convertvector(packed, Bytes);
+      __builtin_memcpy(&set[first], &bytes, part);
     }
   }
 };

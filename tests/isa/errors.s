@@ -21,6 +21,10 @@
   dg.dma a0, 6, (a1)    # CHECK: :[[#@LINE]]:14: error: expected a queue: an integer from 0 to 5
   dg.vwiden.f16 v0, v1, 2 # CHECK: :[[#@LINE]]:25: error: expected 0 or 1
   dg.vwiden.i8 v0, v1, 4  # CHECK: :[[#@LINE]]:24: error: expected an integer from 0 to 3
+  dg.vextract.16 a0, v1, 64 # CHECK: :[[#@LINE]]:26: error: expected an integer from 0 to 63
+  dg.vinsert.8 v0, a1, 128  # CHECK: :[[#@LINE]]:24: error: expected an integer from 0 to 127
+  dg.vtrnlo v0, v1, v2, 8   # CHECK: :[[#@LINE]]:25: error: expected an integer from 0 to 7
+  dg.vsel.16 v0, v1, v2, v3 # CHECK: :[[#@LINE]]:18: error: no form of `dg.vsel.16` takes this operand here
   dg.tensor a0, a1      # CHECK: :[[#@LINE]]:17: error: no form of `dg.tensor` takes this operand here
   dg.vadd.f32 v0, v1, m2 # CHECK: :[[#@LINE]]:23: error: no form of `dg.vadd.f32` takes this operand here
   call 5                # CHECK: :[[#@LINE]]:8: error: expected the name of a function

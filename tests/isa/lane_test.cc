@@ -2,6 +2,7 @@
 #include "isa/lane.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace {
 
@@ -115,6 +116,60 @@ TEST(Lane, minimum_and_maximum) {
   EXPECT_TRUE(same_bits(lane::maximum(1, nan_with_payload), lane::nan()));
   EXPECT_EQ(lane::minimum(-inf, 3), -inf);
   EXPECT_EQ(lane::maximum_number(-7, -8), -7.0f);
+}
+
+TEST(Lane, order_of_16_bit_floats_is_that_of_their_values) {
+  for (uint32_t i = 0; i < 0x10000; i += 7)
+    for (uint32_t j = 0; j < 0x10000; j += 101) {
+      uint16_t a = uint16_t(i), b = uint16_t(j);
+      float x = lane::from_bits(i << 16), y = lane::from_bits(j << 16); // as bf16
+      if (x == x && y == y && x != y)
+        ASSERT_EQ(lane::least16(a, b), x < y ? a : b) << i << " " << j;
+      ASSERT_EQ(lane::is_nan16<lane::bf16>(a), x != x) << i;
+    }
+  EXPECT_EQ(lane::minimum16<lane::f16>(0x0000, 0x8000), 0x8000);
+  EXPECT_EQ(lane::maximum_number16<lane::f16>(0x8000, 0x0000), 0x0000);
+  EXPECT_EQ(lane::minimum_number16<lane::f16>(0xfc00, 0x7c01), 0xfc00);
+  EXPECT_EQ(lane::minimum16<lane::f16>(0xfc00, 0x7c01), 0x7e00);
+  EXPECT_EQ(lane::maximum_number16<lane::bf16>(0xffff, 0x7f81), 0x7fc0);
+}
+
+TEST(Lane, saturate_keeps_what_fits) {
+  for (int64_t a = INT32_MIN; a <= INT32_MAX; a += a > -70000 && a < 70000 ? 1 : 65521) {
+    ASSERT_EQ(lane::saturate<int8_t>(int32_t(a)), a < -128 ? -128 : a > 127 ? 127 : a);
+    ASSERT_EQ(lane::saturate<uint8_t>(int32_t(a)), a < 0 ? 0 : a > 255 ? 255 : a);
+    ASSERT_EQ(lane::saturate<int16_t>(int32_t(a)), a < -32768 ? -32768 : a > 32767 ? 32767 : a);
+    ASSERT_EQ(lane::saturate<uint16_t>(int32_t(a)), a < 0 ? 0 : a > 65535 ? 65535 : a);
+  }
+  EXPECT_EQ(lane::saturate<uint16_t>(INT32_MAX), 65535);
+}
+
+// An f16 is a whole number of 2^-24, so that products and sums are exact in 128 bits.
+TEST(Lane, fma_odd_is_exact_or_odd) {
+  std::mt19937 random(1);
+  uint64_t odd = 0;
+  for (int n = 0; n < 1000000; ++n) {
+    int64_t whole[3];
+    float value[3];
+    for (int i = 0; i < 3; ++i) {
+      whole[i] = int64_t(random() & 0x7ff) << (random() % 30);
+      whole[i] = random() & 1 ? -whole[i] : whole[i];
+      value[i] = float(whole[i]) * 0x1p-24f;
+    }
+    __int128 exact = __int128(whole[0]) * whole[1] + (__int128(whole[2]) << 24);
+    float got = lane::fma_odd(value[0], value[1], value[2]);
+    __int128 difference = __int128(double(got) * 0x1p48) - exact;
+    if (difference == 0)
+      continue;
+    ++odd;
+    ASSERT_TRUE(lane::bits(got) & 1) << n;
+    double place = std::ldexp(0x1p48, std::ilogb(got) - 23);
+    ASSERT_LT(std::fabs(double(difference)), place) << n;
+  }
+  EXPECT_GT(odd, 100000u); // else nothing was tested
+  EXPECT_EQ(lane::fma_odd(inf, 1, 2), inf);
+  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 0, 2)));
+  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 1, -inf)));
 }
 
 } // namespace
