@@ -3,8 +3,8 @@
 // They fill functions of custom-0 and custom-2 that Vector.td leaves free. A compare writes one mask bit a lane, 64 or 128, and clears the others.
 // f16 and bf16 are computed in f32 and rounded once more: for one addition, product, quotient or root that gives the bits of rounding the exact result once, because
 // f32's 24 bits are at least twice an f16's 11 plus 2 and a sum or product as small as a subnormal f16 is exact in f32. For a bf16, whose subnormals are f32's too,
-// the rounding in f32 is 16 bits finer than the last one, and no quotient or product of 8-bit significands lies so near the middle of two bf16. A fused multiply-add of
-// f16 needs more: lane::fma_odd.
+// the rounding in f32 is 16 bits finer than the last one, and no quotient or product of 8-bit significands lies so near the middle of two bf16. A fused multiply-add
+// needs more: lane::fma_odd.
 
 // The lanes of a view: of `i16` 64, of `u8` 128.
 class Lanes<string view> {
@@ -92,9 +92,12 @@ def VNEG_16 : Packed1<2, "vneg.16", VSimple, "Changes the sign: 64 lanes of f16 
 def VABS_16 : Packed1<3, "vabs.16", VSimple, "Clears the sign: 64 lanes of f16 or bf16.", "for (int i = 0; i < 64; ++i) vd.u16[i] = (uint16_t)(vs1.u16[i] & 0x7fff);">;
 def VSQRT_F16 : Packed1<4, "vsqrt.f16", VDivide, "Square root, correctly rounded.", "for (int i = 0; i < 64; ++i) vd.u16[i] = fp::to_f16(std::sqrt(fp::from_f16(vs1.u16[i])));">;
 def VSQRT_BF16 : Packed1<5, "vsqrt.bf16", VDivide, "Square root, correctly rounded.", "for (int i = 0; i < 64; ++i) vd.u16[i] = fp::to_bf16(std::sqrt(fp::from_bf16(vs1.u16[i])));">;
-let isCommutable = 1 in
+let isCommutable = 1 in {
 def VFMA_F16 : VVVV<15, "vfma.f16", VMulAdd, "a * b + c, rounded once.",
                     "for (int i = 0; i < 64; ++i) vd.u16[i] = fp::to_f16(lane::fma_odd(fp::from_f16(vs1.u16[i]), fp::from_f16(vs2.u16[i]), fp::from_f16(vs3.u16[i])));">;
+def VFMA_BF16 : VVVV<25, "vfma.bf16", VMulAdd, "a * b + c, rounded once.",
+                     "for (int i = 0; i < 64; ++i) { double a = fp::from_bf16(vs1.u16[i]), b = fp::from_bf16(vs2.u16[i]), c = fp::from_bf16(vs3.u16[i]); vd.u16[i] = fp::to_bf16(lane::fma_odd(a, b, c)); }">;
+}
 
 // ---- Compares and select --------------------------------------------------------------------------------------------
 class PackedCmp<bits<7> funct7, string mnemonic, int count, string doc, string operands, string value>

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace lane {
 
@@ -63,15 +64,17 @@ template <class Narrow> constexpr Narrow saturate(int32_t a) {
   return Narrow(a < least ? least : a > greatest ? greatest : a);
 }
 
-// a * b + c of three f16: where f32 cannot hold it exactly the neighbour whose last bit is 1 ("rounded to odd"), so that rounding to f16
-// rounds it as if once. The product has 22 bits and is exact; what the sum loses is found exactly by two differences. Of infinities and NaN
-// the loss is NaN, and nothing changes.
-inline float fma_odd(float a, float b, float c) {
-  float product = a * b, sum = product + c;
-  float added = sum - product, lost = (product - (sum - added)) + (c - added);
-  uint32_t away = (lost > 0.0f) == (sum > 0.0f) ? 1u : ~0u; // from zero, or towards it
-  bool inexact = (lost > 0.0f) | (lost < 0.0f);
-  return from_bits(bits(sum) + (inexact && !(bits(sum) & 1) ? away : 0u));
+// a * b + c of three f16 in f32, of three bf16 in f64: where that cannot hold it exactly the neighbour whose last bit is 1 ("rounded to
+// odd"), so that the narrower format is rounded to as if once. The product is exact; what the sum loses is found exactly by differences. Of
+// infinities and NaN the loss is NaN, and nothing changes.
+template <class Float> Float fma_odd(Float a, Float b, Float c) {
+  using Bits = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
+  Float product = a * b, sum = product + c;
+  Float added = sum - product, lost = (product - (sum - added)) + (c - added);
+  bool inexact = (lost > 0) | (lost < 0);
+  Bits away = (lost > 0) == (sum > 0) ? Bits(1) : ~Bits(0); // from zero, or towards it
+  Bits nearest = std::bit_cast<Bits>(sum);
+  return std::bit_cast<Float>(nearest + (inexact && !(nearest & 1) ? away : Bits(0)));
 }
 
 // Towards zero, saturating; NaN gives 0.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #ifndef DOUGONG_LEVEL
 #define DOUGONG_LEVEL scalar

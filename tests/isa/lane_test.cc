@@ -167,9 +167,9 @@ TEST(Lane, fma_odd_is_exact_or_odd) {
     ASSERT_LT(std::fabs(double(difference)), place) << n;
   }
   EXPECT_GT(odd, 100000u); // else nothing was tested
-  EXPECT_EQ(lane::fma_odd(inf, 1, 2), inf);
-  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 0, 2)));
-  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 1, -inf)));
+  EXPECT_EQ(lane::fma_odd(inf, 1.0f, 2.0f), inf);
+  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 0.0f, 2.0f)));
+  EXPECT_TRUE(std::isnan(lane::fma_odd(inf, 1.0f, -inf)));
 }
 
 } // namespace
