@@ -239,6 +239,30 @@ def VTRNLO : VTransposition<23, "vtrnlo", "Blocks of 2^imm bytes: even block i i
 def VTRNHI : VTransposition<24, "vtrnhi", "Blocks of 2^imm bytes: odd block i is block i of the second, even block i is block i + 1 of the first; with imm = 7 the result is the second.",
                             "((a.u64[i] >> s) & even) | (b.u64[i] & ~even)", "i & w || w == 16 ? b.u64[i] : a.u64[i + w]">;
 
+// Interleaving, and the inverse: `imm` chooses the lower or upper halves, the even or odd lanes. It is the function field's low bit.
+class VInterleaving<bits<7> funct7, string mnemonic, string doc, int half, string semantics>
+    : FormatV<OpVector, funct7, 5, (outs VR:$vd), (ins VR:$vs1, VR:$vs2, uimm1:$imm), mnemonic, "$vd, $vs1, $vs2, $imm", VPermute, doc,
+              "Vector a = vs1, b = vs2; for (int i = 0; i < " # half # "; ++i) { " # semantics # " }"> {
+  bits<5> vd;
+  bits<5> vs1;
+  bits<5> vs2;
+  bits<1> imm;
+  let D = vd;
+  let A = vs1;
+  let B = vs2;
+  let Inst{25} = imm;
+}
+foreach n = [0, 1, 2] in {
+  defvar width = !shl(8, n);
+  defvar half = !sra(64, n);
+  defvar view = "u" # width;
+  def VZIP_#width : VInterleaving<!add(56, !mul(2, n)), "vzip." # width,
+                                  "Lanes of the sources in turn, one of the first, one of the second: those of the lower halves (0) or the upper (1).", half,
+                                  "vd." # view # "[2 * i] = a." # view # "[" # half # " * imm + i]; vd." # view # "[2 * i + 1] = b." # view # "[" # half # " * imm + i];">;
+  def VUNZIP_#width : VInterleaving<!add(62, !mul(2, n)), "vunzip." # width, "The even (0) or odd (1) lanes of the first, then those of the second.", half,
+                                    "vd." # view # "[i] = a." # view # "[2 * i + imm]; vd." # view # "[" # half # " + i] = b." # view # "[2 * i + imm];">;
+}
+
 // ---- 8-bit floats: the low 8 bits of a 32-bit lane -------------------------------------------------------------------
 def VCVT_F32_F8E4M3 : Packed1<6, "vcvt.f32.f8e4m3", VConvert, "From the E4M3 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e4m3((uint8_t)vs1.u32[i]);">;
 def VCVT_F32_F8E5M2 : Packed1<7, "vcvt.f32.f8e5m2", VConvert, "From the E5M2 in the low 8 bits of each lane; exact.", lanes # "vd.f32[i] = fp::from_f8e5m2((uint8_t)vs1.u32[i]);">;

@@ -125,6 +125,18 @@ def transposed(high, power):
     return step
 
 
+def zipped(bits, high):
+    """Pairs of one lane each, of the lower or upper halves."""
+    def zip_lanes(a, b, c):
+        first, second = (np.split(unsigned(r, bits), 2, axis=1)[high] for r in (a, b))
+        return lanes(np.stack([first, second], 2).reshape(len(a), -1), bits)
+    return zip_lanes
+
+
+def unzipped(bits, odd):
+    return lambda a, b, c: lanes(np.concatenate([unsigned(a, bits), unsigned(b, bits)], 1)[:, odd::2], bits)
+
+
 # --- 8-bit floats: (bits of the exponent, of the fraction, bias), from OCP's table -----------------------------------------------------------------------
 
 def table(exponent, fraction, bias, infinite):
@@ -220,6 +232,8 @@ THIRTY_TWO = {
     "dg.vcvt.f32.f8e4m3 v0, v1": of_f8(E4M3), "dg.vcvt.f32.f8e5m2 v0, v1": of_f8(E5M2),
     "dg.vcvt.f8e4m3.f32 v0, v1": to_f8(E4M3, 0x7F, 0x7F), "dg.vcvt.f8e5m2.f32 v0, v1": to_f8(E5M2, 0x7C, 0x7E),
 }
+for n, codes in (16, SIXTEEN), (8, EIGHT), (32, THIRTY_TWO):
+    codes |= {f"dg.vzip.{n} v0, v1, v2, {i}": zipped(n, i) for i in (0, 1)} | {f"dg.vunzip.{n} v0, v1, v2, {i}": unzipped(n, i) for i in (0, 1)}
 BANKS = {"16 bits": SIXTEEN, "8 bits": EIGHT, "32 bits": THIRTY_TWO}
 
 
