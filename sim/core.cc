@@ -34,7 +34,7 @@ void Core::reset() {
   std::memset(unit_free, 0, sizeof(unit_free));
   pipe_lead = 0;
   frm = fflags = 0;
-  window_begin = window_limit = 0;
+  std::fill(std::begin(windows), std::end(windows), Window{});
   ops = nullptr, code_begin = code_bytes = 0;
   time = 0;
   state = State::running;
@@ -99,6 +99,11 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
     check_access(at, address, size, write);
     return lm + (address - DG_LM_BASE);
   }
+  for (Window *at_hand = windows + 1; at_hand != std::end(windows); ++at_hand)
+    if (address - at_hand->begin < at_hand->limit) {
+      std::rotate(windows, at_hand, at_hand + 1);
+      return windows->host + (address - windows->begin);
+    }
   const Region *region = shared.memory.find(address, size);
   if (!region) {
     bool remote = address >= DG_REMOTE_LM_BASE && (address - DG_REMOTE_LM_BASE) / DG_REMOTE_LM_STRIDE < shared.cores.size();
@@ -109,13 +114,12 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
     constexpr uint64_t near = 1 << 17;
     bool stack_is_memory = shared.memory.find(x[2]) || x[2] - DG_LM_BASE <= lm_bytes;
     if (!stack_is_memory && address - x[2] + near < 2 * near)
-      place += fmt::format("; sp is {:#x}: the stack has overflown", x[2]);
+      place += fmt::format("; sp is {:#x}: the stack has overflown{}", x[2], shared.stack);
     fault(at, fmt::format("{} of {} byte{} at {:#x}: {}", write ? "write" : "read", size, size == 1 ? "" : "s", address, place));
   }
   if (region->bytes >= 8) {
-    window_begin = region->begin;
-    window_limit = region->bytes - 7;
-    window_host = shared.memory.host(region->begin);
+    std::rotate(windows, std::end(windows) - 1, std::end(windows));
+    windows[0] = {region->begin, region->bytes - 7, shared.memory.host(region->begin)};
   }
   return shared.memory.host(address);
 }

@@ -95,9 +95,12 @@ struct alignas(64) Core {
   uint64_t x[33] = {};
   const Op *ops = nullptr; // of the code segment pc is in
   uint64_t code_begin = 0, code_bytes = 0;
-  // The DRAM region last touched: an access at `address` is inside it if address - window_begin < window_limit, whatever its size up to 8.
-  uint64_t window_begin = 0, window_limit = 0;
-  uint8_t *window_host = nullptr;
+  // DRAM regions, the one last touched first: an access at `address` is inside one if address - begin < limit, whatever its size up to 8.
+  struct Window {
+    uint64_t begin = 0, limit = 0;
+    uint8_t *host = nullptr;
+  };
+  Window windows[4];
   uint8_t *lm = nullptr;
   uint64_t lm_limit = 0, lm_bytes = 0;
   CoreStatistics count;

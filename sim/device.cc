@@ -157,16 +157,43 @@ Result DeviceModel::launch(uint64_t entry, uint64_t launch_block, uint64_t progr
   return impl->run(true);
 }
 
-Result DeviceModel::run_program(const Image &image, const std::vector<std::string> &arguments, uint64_t memory_bytes) {
+namespace {
+
+// The memory of a program beside its image.
+struct ProgramMemory {
+  uint64_t heap_begin, heap_end, stack_begin, stack_end;
+
+  ProgramMemory(const Image &image, const GlobalMemory &memory) : heap_begin((image.end + 15) / 16 * 16) {
+    uint64_t room = memory.next_mapped(heap_begin);
+    auto symbol = [&](const char *name) {
+      auto at = image.symbols.find(name);
+      return at == image.symbols.end() ? 0 : at->second;
+    };
+    heap_end = symbol("__heap_end"), stack_begin = symbol("__stack_begin"), stack_end = symbol("__stack");
+    if (heap_begin > heap_end || heap_end > stack_begin || stack_begin >= stack_end || stack_end > room)
+      heap_end = stack_begin = stack_end = std::min<uint64_t>(heap_begin + (1ull << 30), room);
+  }
+  bool apart() const { return stack_begin < stack_end; }
+};
+
+} // namespace
+
+Result DeviceModel::run_program(const Image &image, const std::vector<std::string> &arguments) {
   Shared &shared = impl->shared;
   Semihosting host;
   for (const std::string &argument : arguments)
     host.command_line += (host.command_line.empty() ? "" : " ") + argument;
-  uint64_t begin = (image.end + 15) / 16 * 16, end = std::min(begin + memory_bytes, shared.memory.next_mapped(begin));
-  shared.memory.map(begin, end - begin, "heap and stack");
-  host.heap_begin = begin;
-  host.heap_end = end;
-  host.stack_top = end;
+  ProgramMemory memory(image, shared.memory);
+  shared.memory.map(memory.heap_begin, memory.heap_end - memory.heap_begin, memory.apart() ? "the heap" : "heap and stack");
+  if (memory.apart())
+    shared.memory.map(memory.stack_begin, memory.stack_end - memory.stack_begin, "the stack");
+  host.heap_begin = memory.heap_begin;
+  host.heap_end = memory.heap_end;
+  host.stack_top = memory.stack_end;
+  host.stack_begin = memory.stack_begin;
+  shared.stack = memory.apart() ? fmt::format(", which is {} KiB (to change that, link with -Wl,--defsym=__stack_size=BYTES)",
+                                              (memory.stack_end - memory.stack_begin) >> 10)
+                                : "";
   shared.kernel = false;
   shared.host = &host;
   Result result;
@@ -182,7 +209,11 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
     if (result.status == Result::Status::done)
       result.status = Result::Status::exited, result.exit_code = core.exit_code;
   }
-  shared.memory.unmap(begin);
+  if (memory.heap_begin < memory.heap_end)
+    shared.memory.unmap(memory.heap_begin);
+  if (memory.apart())
+    shared.memory.unmap(memory.stack_begin);
+  shared.stack.clear();
   shared.host = nullptr;
   std::fflush(stdout);
   return result;

@@ -79,9 +79,9 @@ public:
   Result launch(uint64_t entry, uint64_t launch_block, uint64_t programs);
 
   // Runs a C program from the image's entry on core 0, with semihosting (its output goes to the host's stdout and stderr). `arguments`
-  // follow argv[0], which the C library makes up. What DRAM
-  // nothing else is mapped to, up to `memory_bytes` above the image, is its heap and stack.
-  Result run_program(const Image &image, const std::vector<std::string> &arguments, uint64_t memory_bytes = 1ull << 30);
+  // follow argv[0], which the C library makes up. Its heap lies from its end to the symbol __heap_end, its stack from __stack_begin to
+  // __stack, and what is between faults (backend/device/program.ld). An image without these symbols has 1 GiB above it for both.
+  Result run_program(const Image &image, const std::vector<std::string> &arguments);
 
   const Statistics &statistics() const; // since construction
 

@@ -60,8 +60,8 @@ struct Environment {
 
   DG_MEMBER uint8_t *host(uint64_t at, uint64_t size, bool write) {
     address = at;
-    if (at - core.window_begin < core.window_limit) [[likely]]
-      return core.window_host + (at - core.window_begin);
+    if (const Core::Window &last = core.windows[0]; at - last.begin < last.limit) [[likely]]
+      return last.host + (at - last.begin);
     if (at - DG_LM_BASE < core.lm_limit)
       return core.lm + (at - DG_LM_BASE);
     return core.access(op, at, size, write);

@@ -165,7 +165,7 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     return 0;
   }
   case sys_heapinfo: {
-    uint64_t info[4] = {heap_begin, heap_end, stack_top, heap_end};
+    uint64_t info[4] = {heap_begin, heap_end, stack_top, stack_begin};
     std::memcpy(core.access(core.at, word(0), sizeof(info), true), info, sizeof(info));
     return 0;
   }

@@ -12,7 +12,7 @@ struct Core;
 
 struct Semihosting {
   std::string command_line;
-  uint64_t heap_begin = 0, heap_end = 0, stack_top = 0;
+  uint64_t heap_begin = 0, heap_end = 0, stack_top = 0, stack_begin = 0;
 
   uint64_t call(Core &core, uint64_t operation, uint64_t parameter);
   ~Semihosting();

@@ -30,6 +30,7 @@ struct Shared {
   std::deque<Code> codes; // a deque: cores point into it
   Trace *trace = nullptr;
   struct Semihosting *host = nullptr; // of the program that runs, if it is one
+  std::string stack;                  // of that program: ", which is …", for who overflows it
   bool kernel = false;                // a launch: DG_KERNEL_RETURN ends a core's part
   uint64_t launch_start = 0;          // the device's cycle at which cores' time 0 lies
 

@@ -71,7 +71,6 @@ int sim_main(int argc, char **argv) {
   std::string machine_name = "phone", statistics_file, program_file;
   sim::Options options;
   std::vector<std::string> arguments;
-  uint64_t memory_mib = 1024;
   app.add_option("--machine", machine_name, "a machine that `dougong devices` lists, or the path of a .toml file")->capture_default_str();
   app.add_flag("--timing", options.timing, "count cycles (slower)");
   app.add_flag("--check-races", options.check_races, "find accesses to local memory that no wait orders (slower)");
@@ -83,7 +82,6 @@ int sim_main(int argc, char **argv) {
   app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")
       ->check(whole_number)
       ->capture_default_str();
-  app.add_option("--memory", memory_mib, "MiB of heap and stack")->check(CLI::Range(1, 65536))->capture_default_str();
   app.add_option("program", program_file, "the ELF executable")->required();
   app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");
   int own = own_arguments(argc, argv);
@@ -99,7 +97,7 @@ int sim_main(int argc, char **argv) {
   try {
     sim::DeviceModel device(Machine::load(machine_name), options);
     const sim::Image &image = device.load(*elf);
-    sim::Result result = device.run_program(image, arguments, memory_mib << 20);
+    sim::Result result = device.run_program(image, arguments);
     if (!statistics_file.empty())
       if (llvm::Error error = write_text(statistics_file, statistics(device).dump(1) + "\n"))
         return mistake(llvm::toString(std::move(error)));

@@ -261,7 +261,7 @@ void damaged_kernels(Bench &bench, Random &random) {
 void damaged_program(Random &random) {
   sim::Options options;
   options.timing = one_in(random, 2), options.check_races = one_in(random, 4), options.cores = 1;
-  options.max_instructions = 50000, options.dram_bytes = 256 * mib;
+  options.max_instructions = 50000, options.dram_bytes = 2048 * mib;
   DeviceModel device(Machine::load("tiny"), options);
   std::string elf = programs[below(random, programs.size())];
   if (one_in(random, 2)) {
@@ -274,7 +274,7 @@ void damaged_program(Random &random) {
   }
   try {
     const sim::Image &image = device.load(elf);
-    Result result = device.run_program(image, {"one", "two"}, 16 * mib);
+    Result result = device.run_program(image, {"one", "two"});
     if (result.status != Result::Status::done && result.status != Result::Status::exited && result.message.size() < 10)
       wrong("a result without a message");
   } catch (const sim::LoadError &error) {

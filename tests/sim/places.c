@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
 // FORGOTTEN: deadlock: core 0 at {{.*}}: the core is done, but commands are left that nothing will start
 // FORGOTTEN: behind `dg.qwait` at {{.*}}places.c:53: flag 8 >= 1
 // VECTOR: device fault: core 0 at {{.*}}places.c:58: vector access of 128 bytes at 0x8{{.*}}: vector loads and stores work on local memory
-// DEEP: device fault: core 0 at {{.*}} (deep+{{[0-9]+}}), {{.*}}places.c:{{2[4-7]}}: write of {{[0-9]+}} bytes at
-// DEEP-SAME: ; sp is 0x7{{.*}}: the stack has overflown
+// DEEP: device fault: core 0 at {{.*}} (deep+{{[0-9]+}}), {{.*}}places.c:{{2[4-7]}}: write of {{[0-9]+}} byte{{s?}} at
+// DEEP-SAME: ; sp is 0xb{{.*}}: the stack has overflown, which is 8192 KiB
 // WILD: device fault: core 0 at {{.*}}places.c:29 in peek, inlined at {{.*}}places.c:62: read of 4 bytes at 0x123456789abcdef0
 // JUMP: device fault: core 0 at {{.*}}places.c:64: jumps to 0x2000, which is not code

@@ -171,7 +171,7 @@ def test_monitor_commands(program):
     printed, _, _ = session(program, "break main", "continue", "info threads", "monitor engines", "monitor memory", "monitor cores", "monitor help", "monitor nonsense", "kill")
     assert '"core 0" (running)' in printed and '"core 5" (not running)' in printed
     assert "tensor   flag 0 = 0: 0 issued, 0 waiting" in printed
-    assert re.search(r"0x80000000  \d+ bytes: the program", printed) and "heap and stack" in printed
+    assert re.search(r"0x80000000  \d+ bytes: the program", printed) and "bytes: the heap" in printed and "8388608 bytes: the stack" in printed
     assert re.search(r"core 0 is at 0x[0-9a-f]+ \(main\+\d+\), [1-9]\d* instructions", printed)
     assert "no monitor command 'nonsense'" in printed and printed.count("queues, flags") == 2
 

@@ -206,7 +206,6 @@ def test_mistakes_with_programs_and_kernels(tmp_path):
     subprocess.run([BUILD / "bin" / "dougong-cc", "program.c", "-o", "program.elf"], cwd=tmp_path, check=True)
     assert dougong("sim", "program.elf", "--fly", cwd=tmp_path).returncode == 3  # the program's own option
     expect_mistake(dougong("sim", "--max-instructions", "-5", "program.elf", cwd=tmp_path), "'-5' is no whole number")
-    expect_mistake(dougong("sim", "--memory", 0, "program.elf", cwd=tmp_path), "--memory", "1", "65536")
     expect_mistake(dougong("sim", "--gdb", 99999, "program.elf", cwd=tmp_path), "--gdb", "65535")
     expect_mistake(dougong("sim", "--stats", tmp_path, "program.elf", cwd=tmp_path), "cannot be written: Is a directory")
     expect_mistake(dougong("sim", tmp_path, cwd=tmp_path), "cannot read the program")
