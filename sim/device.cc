@@ -178,11 +178,11 @@ struct ProgramMemory {
 
 } // namespace
 
-Result DeviceModel::run_program(const Image &image, const std::vector<std::string> &arguments) {
+Result DeviceModel::run_program(const Image &image, const std::vector<std::string> &arguments, const std::string &files) {
   Shared &shared = impl->shared;
   Semihosting host;
-  for (const std::string &argument : arguments)
-    host.command_line += (host.command_line.empty() ? "" : " ") + argument;
+  host.set_arguments(arguments);
+  host.folder = files;
   ProgramMemory memory(image, shared.memory);
   shared.memory.map(memory.heap_begin, memory.heap_end - memory.heap_begin, memory.apart() ? "the heap" : "heap and stack");
   if (memory.apart())

@@ -78,10 +78,11 @@ public:
   // Runs a kernel on all cores (isa/machine_layout.h): core c of N runs programs [c·programs/N, (c+1)·programs/N), step 1.
   Result launch(uint64_t entry, uint64_t launch_block, uint64_t programs);
 
-  // Runs a C program from the image's entry on core 0, with semihosting (its output goes to the host's stdout and stderr). `arguments`
-  // follow argv[0], which the C library makes up. Its heap lies from its end to the symbol __heap_end, its stack from __stack_begin to
-  // __stack, and what is between faults (backend/device/program.ld). An image without these symbols has 1 GiB above it for both.
-  Result run_program(const Image &image, const std::vector<std::string> &arguments);
+  // Runs a C program from the image's entry on core 0, with semihosting (its output goes to the host's stdout and stderr). The first of
+  // `arguments` is its name. It may open the host's files in the folder `files` (empty: none). Its heap lies from its end to the symbol
+  // __heap_end, its stack from __stack_begin to __stack, and what is between faults (backend/device/program.ld). An image without these
+  // symbols has 1 GiB above it for both.
+  Result run_program(const Image &image, const std::vector<std::string> &arguments, const std::string &files = "");
 
   const Statistics &statistics() const; // since construction
 

@@ -1,11 +1,13 @@
 #include "sim/semihosting.h"
 #include "sim/shared.h"
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 namespace dougong::sim {
 namespace {
@@ -40,7 +42,8 @@ constexpr uint64_t failed = ~0ull, stopped_by_application = 0x20026;
 std::string text(Core &core, uint64_t address, uint64_t length) {
   if (!length)
     return "";
-  return {reinterpret_cast<const char *>(core.access(core.at, address, length, false)), length};
+  const char *at = reinterpret_cast<const char *>(core.access(core.at, address, length, false));
+  return {at, strnlen(at, length)};
 }
 
 } // namespace
@@ -49,6 +52,35 @@ Semihosting::~Semihosting() {
   for (auto &[handle, file] : files)
     if (file != stdin && file != stdout && file != stderr)
       std::fclose(file);
+}
+
+// Words with blanks between; backend/device/arguments.c takes them apart.
+void Semihosting::set_arguments(const std::vector<std::string> &arguments) {
+  for (const std::string &argument : arguments) {
+    command_line += &argument == &arguments.front() ? "" : " ";
+    command_line += argument.empty() ? "\"\"" : "";
+    for (char c : argument)
+      command_line += (c == ' ' || c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
+  }
+}
+
+std::optional<std::filesystem::path> Semihosting::allowed(const std::string &name) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!folder.empty()) {
+    // Symbolic links are followed first: what they lead to must lie in the folder too.
+    fs::path root = fs::canonical(folder, error), whole = fs::weakly_canonical(root / name, error);
+    if (auto [in_root, in_whole] = std::mismatch(root.begin(), root.end(), whole.begin(), whole.end()); !error && in_root == root.end())
+      return whole;
+  }
+  if (!std::exchange(refused, true)) {
+    std::fflush(stdout);
+    fmt::print(stderr, "dougong sim: file '{}' is refused (EACCES): {}\n", name,
+               folder.empty() ? "a program gets files of the host only with --files FOLDER, and those in that folder"
+                              : fmt::format("it is not in '{}', which --files allows", folder.string()));
+  }
+  last_error = EACCES;
+  return {};
 }
 
 uint64_t Semihosting::open(Core &core, uint64_t name_address, uint64_t mode, uint64_t length) {
@@ -64,8 +96,13 @@ uint64_t Semihosting::open(Core &core, uint64_t name_address, uint64_t mode, uin
     file = std::tmpfile();
     if (file)
       std::fwrite("SHFB\x03", 1, 5, file), std::rewind(file);
+  } else if (auto path = allowed(name)) {
+    std::error_code error;
+    bool is_folder = std::filesystem::is_directory(*path, error);
+    file = is_folder ? nullptr : std::fopen(path->c_str(), modes[mode]);
+    errno = is_folder ? EISDIR : errno;
   } else {
-    file = std::fopen(name.c_str(), modes[mode]);
+    return failed;
   }
   if (!file) {
     last_error = errno;
@@ -111,6 +148,8 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     std::FILE *f = file(word(0));
     if (!f)
       return length;
+    if (f == stderr)
+      std::fflush(stdout);
     return length ? length - std::fwrite(core.access(core.at, word(1), length, false), 1, length, f) : 0;
   }
   case sys_read: {
@@ -145,10 +184,14 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     std::fseek(f, here, SEEK_SET);
     return uint64_t(length);
   }
-  case sys_remove:
-    return std::remove(text(core, word(0), word(1)).c_str()) == 0 ? 0 : (last_error = errno, failed);
-  case sys_rename:
-    return std::rename(text(core, word(0), word(1)).c_str(), text(core, word(2), word(3)).c_str()) == 0 ? 0 : (last_error = errno, failed);
+  case sys_remove: {
+    auto path = allowed(text(core, word(0), word(1)));
+    return path && std::remove(path->c_str()) == 0 ? 0 : (last_error = path ? errno : last_error, failed);
+  }
+  case sys_rename: {
+    auto from = allowed(text(core, word(0), word(1))), to = allowed(text(core, word(2), word(3)));
+    return from && to && std::rename(from->c_str(), to->c_str()) == 0 ? 0 : (last_error = from && to ? errno : last_error, failed);
+  }
   case sys_clock:
     return core.csr_read(0xC01) / 10'000'000; // hundredths of a second of device time
   case sys_time:
@@ -180,12 +223,12 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
     return 0;
   }
   case sys_elapsed: {
-    uint64_t ticks = core.csr_read(0xC01);
+    uint64_t ticks = core.csr_read(0xC01) / 1000;
     std::memcpy(core.access(core.at, parameter, 8, true), &ticks, 8);
     return 0;
   }
   case sys_tickfreq:
-    return 1'000'000'000;
+    return 1'000'000; // the C library takes a tick for 1 / CLOCKS_PER_SEC
   default:
     core.fault(core.at, fmt::format("semihosting operation {:#x} is not known", operation));
   }

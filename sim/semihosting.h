@@ -3,25 +3,34 @@
 #pragma once
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace dougong::sim {
 
 struct Core;
 
 struct Semihosting {
-  std::string command_line;
+  std::filesystem::path folder; // the program's files lie in it; empty: it has none
   uint64_t heap_begin = 0, heap_end = 0, stack_top = 0, stack_begin = 0;
 
+  void set_arguments(const std::vector<std::string> &arguments); // the first is the program's name
   uint64_t call(Core &core, uint64_t operation, uint64_t parameter);
   ~Semihosting();
 
 private:
   uint64_t open(Core &core, uint64_t name, uint64_t mode, uint64_t length);
-  std::map<uint64_t, std::FILE *> files; // handles from 1 on
-  uint64_t next_handle = 1;
+  // The host's name of a file that the program may use; none, with last_error set, if it may not.
+  std::optional<std::filesystem::path> allowed(const std::string &name);
+
+  std::string command_line;
+  std::map<uint64_t, std::FILE *> files; // by handle
+  uint64_t next_handle = 3;              // 0 to 2 mean the standard streams to C libraries
   int last_error = 0;
+  bool refused = false; // a file, and said so
 };
 
 } // namespace dougong::sim

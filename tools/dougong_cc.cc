@@ -242,12 +242,12 @@ int Driver::link(const Strings &objects) {
     command.insert(command.end(), {"-T", DOUGONG_DEVICE "/program.ld"});
   if (program && to.start_files) // what is weak in the C library is linked in, because 0 is out of reach: see program.ld
     command.insert(command.end(), {"-u", "__call_exitprocs", "-u", "gettimeofday", "-u", "__semihost_creat_time", "-u",
-                                   "__semihost_write_time", library + "crt0-semihost.o"});
+                                   "__semihost_write_time", "--wrap=main", "-u", "__wrap_main", library + "crt0-hosted.o"});
   for (const CompilerArguments::LinkItem &item : to.link)
     command.push_back(item.input < 0 ? item.option : objects[item.input]);
   if (program && to.libraries)
-    command.insert(command.end(), {"--start-group", library + "libc.a", library + "libm.a", library + "libsemihost.a", DOUGONG_LIBGCC,
-                                   DOUGONG_CONVERSIONS, "--end-group"});
+    command.insert(command.end(), {"--start-group", DOUGONG_DEVICE_LIBRARY, library + "libc.a", library + "libm.a",
+                                   library + "libsemihost.a", DOUGONG_LIBGCC, "--end-group"});
   return execute(command);
 }
 

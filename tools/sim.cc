@@ -65,10 +65,10 @@ nlohmann::json statistics(const sim::DeviceModel &device) {
 
 int sim_main(int argc, char **argv) {
   CLI::App app(
-      "Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with console and files of the host.\n"
+      "Runs a program (an ELF executable made by dougong-cc) on the device model: its first core, with the host's console.\n"
       "The exit status is the program's; 200 after a device fault, a deadlock or a race, which is explained on stderr; 2 after a mistake "
       "in the arguments.");
-  std::string machine_name = "phone", statistics_file, program_file;
+  std::string machine_name = "phone", statistics_file, program_file, files;
   sim::Options options;
   std::vector<std::string> arguments;
   app.add_option("--machine", machine_name, "a machine that `dougong devices` lists, or the path of a .toml file")->capture_default_str();
@@ -82,12 +82,15 @@ int sim_main(int argc, char **argv) {
   app.add_option("--max-instructions", options.max_instructions, "stop with a fault after so many; 0: never")
       ->check(whole_number)
       ->capture_default_str();
+  app.add_option("--files", files, "a folder of the host: the program may use the files in it, by names that begin there; without it none")
+      ->check(CLI::ExistingDirectory);
   app.add_option("program", program_file, "the ELF executable")->required();
   app.add_option("arguments", arguments, "what the program gets in argv, options of its own included");
   int own = own_arguments(argc, argv);
   if (auto status = parse_arguments(app, own, argv))
     return *status;
   arguments.assign(argv + own, argv + argc);
+  arguments.insert(arguments.begin(), program_file);
   if (!options.trace_file.empty() && !options.timing)
     return mistake("--trace needs --timing: without it nothing has a time");
 
@@ -97,7 +100,7 @@ int sim_main(int argc, char **argv) {
   try {
     sim::DeviceModel device(Machine::load(machine_name), options);
     const sim::Image &image = device.load(*elf);
-    sim::Result result = device.run_program(image, arguments);
+    sim::Result result = device.run_program(image, arguments, files);
     if (!statistics_file.empty())
       if (llvm::Error error = write_text(statistics_file, statistics(device).dump(1) + "\n"))
         return mistake(llvm::toString(std::move(error)));

@@ -274,7 +274,7 @@ void damaged_program(Random &random) {
   }
   try {
     const sim::Image &image = device.load(elf);
-    Result result = device.run_program(image, {"one", "two"});
+    Result result = device.run_program(image, {"program", "one", "two"}, ".");
     if (result.status != Result::Status::done && result.status != Result::Status::exited && result.message.size() < 10)
       wrong("a result without a message");
   } catch (const sim::LoadError &error) {
