@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <set>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 // With NDEBUG toml++ has the compiler assume what it did not check: that `[ = 3` goes on with a key, say.
 #undef NDEBUG
@@ -22,30 +26,45 @@ namespace fs = std::filesystem;
 namespace dougong {
 namespace {
 
-// Takes values out of one file's tables, and afterwards knows which keys nobody asked for.
+// Takes values out of one file's tables, and afterwards knows which keys nobody asked for, and which were not there.
 class Reader {
 public:
   Reader(std::string file, toml::table table) : file(std::move(file)), table(std::move(table)) {}
 
-  template <typename T> void number(T &into, std::string_view section, std::string_view key, double least, double most) {
+  template <typename T> bool number(T &into, std::string_view section, std::string_view key, double least, double most) {
     known.insert(fmt::format("{}.{}", section, key));
     toml::node_view node = table[section][key];
-    if (!node)
-      throw MachineError(fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most));
+    if (!node) {
+      if (missing.empty())
+        missing = fmt::format("{}: key '{}.{}' is missing; it takes a number from {} to {}", file, section, key, least, most);
+      return false;
+    }
     std::optional<double> value = node.template value<double>();
     if (!value || !(*value >= least && *value <= most) || (std::is_integral_v<T> && *value != std::floor(*value)))
-      throw MachineError(fmt::format("{}:{}: '{}.{}' takes {} from {} to {}", file, node.node()->source().begin.line, section, key,
-                                     std::is_integral_v<T> ? "a whole number" : "a number", least, most));
+      wrong(section, key, fmt::format("{} from {} to {}", std::is_integral_v<T> ? "a whole number" : "a number", least, most));
     into = static_cast<T>(*value);
+    return true;
   }
 
   void one_of(int &into, std::string_view section, std::string_view key, const std::vector<int> &allowed) {
-    number(into, section, key, allowed.front(), allowed.back());
-    if (std::find(allowed.begin(), allowed.end(), into) == allowed.end())
-      throw MachineError(fmt::format("{}:{}: '{}.{}' takes one of {}", file, table[section][key].node()->source().begin.line, section, key,
-                                     fmt::join(allowed, ", ")));
+    if (number(into, section, key, allowed.front(), allowed.back()) && std::find(allowed.begin(), allowed.end(), into) == allowed.end())
+      wrong(section, key, fmt::format("one of {}", fmt::join(allowed, ", ")));
   }
 
+  // What addresses are divided by.
+  void power_of_two(int &into, std::string_view section, std::string_view key, int least, int most) {
+    if (number(into, section, key, least, most) && !std::has_single_bit(unsigned(into)))
+      wrong(section, key, fmt::format("a power of two from {} to {}", least, most));
+  }
+
+  // After all keys were asked for: what is misspelt is unknown before it is missing.
+  void finish() const {
+    refuse_unknown_keys();
+    if (!missing.empty())
+      throw MachineError(missing);
+  }
+
+private:
   void refuse_unknown_keys() const {
     for (auto &&[section, node] : table) {
       const toml::table *inner = node.as_table();
@@ -60,15 +79,44 @@ public:
     }
   }
 
-private:
-  void refuse(std::string_view key, const toml::node &node) const {
+  [[noreturn]] void wrong(std::string_view section, std::string_view key, const std::string &takes) const {
+    const toml::node &node = *table[section][key].node();
+    std::ostringstream given;
+    node.visit([&](auto &value) { given << value; });
     throw MachineError(
-        fmt::format("{}:{}: unknown key '{}'; known keys are {}", file, node.source().begin.line, key, fmt::join(known, ", ")));
+        fmt::format("{}:{}: '{}.{}' takes {}, not {}", file, node.source().begin.line, section, key, takes, shortened(given.str())));
+  }
+
+  static std::string shortened(const std::string &text) {
+    constexpr size_t most = 60;
+    return text.size() > most ? text.substr(0, most) + "..." : text;
+  }
+
+  void refuse(std::string_view key, const toml::node &node) const {
+    auto near = std::min_element(known.begin(), known.end(), [&](auto &a, auto &b) { return edits(key, a) < edits(key, b); });
+    std::string hint = edits(key, *near) <= 2 ? fmt::format(", perhaps '{}'", *near) : "";
+    throw MachineError(
+        fmt::format("{}:{}: unknown key '{}'{}; known keys are {}", file, node.source().begin.line, key, hint, fmt::join(known, ", ")));
+  }
+
+  // How many characters must be put in, taken away or changed to make the one of the other.
+  static size_t edits(std::string_view from, std::string_view to) {
+    std::vector<size_t> row(to.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (size_t i = 1; i <= from.size(); ++i) {
+      size_t diagonal = std::exchange(row[0], i);
+      for (size_t j = 1; j <= to.size(); ++j) {
+        size_t changed = diagonal + (from[i - 1] != to[j - 1]);
+        diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
+      }
+    }
+    return row[to.size()];
   }
 
   std::string file;
   toml::table table;
   std::set<std::string> known;
+  std::string missing; // the first key without a value
 };
 
 constexpr double big = 1e9;
@@ -81,7 +129,7 @@ void read(Machine &m, Reader &r) {
   r.number(m.core.lm_kib, "core", "lm_kib", 64, 16384);
   r.number(m.core.acc_kib, "core", "acc_kib", 4, 16384);
   r.number(m.core.lm_banks, "core", "lm_banks", 1, 256);
-  r.number(m.core.lm_bank_bytes, "core", "lm_bank_bytes", 4, 256);
+  r.power_of_two(m.core.lm_bank_bytes, "core", "lm_bank_bytes", 4, 256);
   r.number(m.core.instruction_cache_kib, "core", "instruction_cache_kib", 1, 1024);
   r.number(m.core.prefetch_lines, "core", "prefetch_lines", 0, 64);
   r.number(m.core.data_cache_kib, "core", "data_cache_kib", 1, 1024);
@@ -104,12 +152,12 @@ void read(Machine &m, Reader &r) {
   r.number(m.l2.kib, "l2", "kib", 0, 4e6);
   r.number(m.l2.bytes_per_cycle, "l2", "bytes_per_cycle", 1, 1e6);
   r.number(m.l2.latency_cycles, "l2", "latency_cycles", 0, 100000);
-  r.number(m.l2.line_bytes, "l2", "line_bytes", 16, 4096);
+  r.power_of_two(m.l2.line_bytes, "l2", "line_bytes", 16, 4096);
   r.number(m.l2.ways, "l2", "ways", 1, 64);
   r.number(m.dram.gb_per_s, "dram", "gb_per_s", 0.01, 100000);
   r.number(m.dram.latency_ns, "dram", "latency_ns", 0, 100000);
-  r.number(m.dram.burst_bytes, "dram", "burst_bytes", 8, 4096);
-  r.number(m.dram.row_bytes, "dram", "row_bytes", 64, 1e6);
+  r.power_of_two(m.dram.burst_bytes, "dram", "burst_bytes", 8, 4096);
+  r.power_of_two(m.dram.row_bytes, "dram", "row_bytes", 64, 1 << 20);
   r.number(m.dram.banks, "dram", "banks", 1, 65536);
   r.number(m.dram.row_miss_ns, "dram", "row_miss_ns", 0, 100000);
   r.number(m.energy.int8_mac_pj, "energy", "int8_mac_pj", 0, big);
@@ -163,7 +211,7 @@ Machine Machine::load(std::string_view name_or_file) {
     machine.name = path.stem();
     Reader reader(path, toml::parse(ascii_of(path), path.string()));
     read(machine, reader);
-    reader.refuse_unknown_keys();
+    reader.finish();
     return machine;
   } catch (const toml::parse_error &error) {
     throw MachineError(fmt::format("{}:{}: {}", path.string(), error.source().begin.line, error.description()));

@@ -75,12 +75,32 @@ TEST(Machines, AMistakeNamesFileLineKeyAndWhatIsAllowed) {
   EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = 1e300")), "takes a whole number"));
   EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = nan")), "takes a whole number"));
   EXPECT_TRUE(has(message_of("/"), "'/' is no file"));
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = -2.5")), "from 1 to 256, not -2.5"));
+  EXPECT_TRUE(has(message_of(changed("cores = 6", "cores = [1, 2]")), "not [ 1, 2 ]"));
+  EXPECT_TRUE(has(message_of(changed("issue_width = 4", "issue_width = 3")), "one of 1, 2, 4, not 3"));
+  text = message_of(changed("cores = 6", "cores = \"" + std::string(1000, 'x') + "\""));
+  EXPECT_TRUE(has(text, "xxx...") && text.size() < 300) << text;
+  for (auto [key, value] : {std::pair("line_bytes = 64", "line_bytes = 48"),
+                            {"burst_bytes = 64", "burst_bytes = 96"},
+                            {"row_bytes = 2048", "row_bytes = 2049"},
+                            {"lm_bank_bytes = 32", "lm_bank_bytes = 33"}})
+    EXPECT_TRUE(has(message_of(changed(key, value)), "takes a power of two from ")) << value;
   text = message_of(changed("", "\nleakage_w = 3\n"));
   EXPECT_TRUE(has(text, "unknown key 'energy.leakage_w'; known keys are ")) << text;
   text = message_of(changed("cores = 6", "cores = = 6"));
   EXPECT_TRUE(has(text, "changed.toml:5: ")) << text;
   EXPECT_TRUE(has(message_of(changed("cores = 6", "[ = 6")), "changed.toml"));
   EXPECT_TRUE(has(message_of(changed("cores = 6", "c\u3001res = 6")), "changed.toml:5: "));
+}
+
+TEST(Machines, AMisspeltNameIsUnknownBeforeItIsMissing) {
+  std::string text = message_of(changed("[dram]", "[dran]"));
+  EXPECT_TRUE(has(text, "unknown key 'dran.") && has(text, ", perhaps 'dram.")) << text;
+  EXPECT_TRUE(
+      has(message_of(changed("\ncores = 6", "\ncoers = 6")), "unknown key 'device.coers', perhaps 'device.cores'; known keys are "));
+  EXPECT_FALSE(has(message_of(changed("", "\nleakage_w = 3\n")), "perhaps"));
+  EXPECT_TRUE(has(message_of(changed("issue_width = 4", "")), "key 'core.issue_width' is missing"));
+  EXPECT_TRUE(has(message_of(changed("line_bytes = 64", "")), "key 'l2.line_bytes' is missing"));
 }
 
 } // namespace
