@@ -1,6 +1,6 @@
 """The functions of dougong_npu.h on whole registers compute what their comments say: a C program writes their results, numpy says what they must be.
 
-At -O0 as at -O2: operands and masks then pass through memory.
+At -O0 as at -O2: operands and masks then pass through memory. C++ as C: the header says some types by other names there.
 """
 import os
 import subprocess
@@ -90,12 +90,12 @@ def eight_bit_floats(exponent_bits):
     return np.where(codes & 128, -values, values).astype(np.float32)
 
 
-@pytest.mark.parametrize("level", ["-O2", "-O0"])
-def test_functions_of_registers(tmp_path, level):
+@pytest.mark.parametrize("level, language", [("-O2", "c"), ("-O0", "c"), ("-O2", "c++")])
+def test_functions_of_registers(tmp_path, level, language):
     results = "".join(f"*o++ = {name}(a);\n" for name in NAMES1) + "*o++ = dg_e4m3_from_f32(dg_f32_from_e4m3(a)), *o++ = dg_e5m2_from_f32(dg_f32_from_e5m2(a));\n"
     results += "".join(f"*o++ = {name}(a, b);\n" for name in TWO)
     (tmp_path / "program.c").write_text(PROGRAM.replace("RESULTS", results).replace("ROUNDS", str(ROUNDS)))
-    made = subprocess.run([BIN / "dougong-cc", level, "-Wall", "-Werror", "program.c", "-mllvm", "-verify-machineinstrs", "-o", "program.elf"], cwd=tmp_path, capture_output=True, text=True)
+    made = subprocess.run([BIN / "dougong-cc", level, "-Wall", "-Werror", "-x", language, "program.c", "-x", "none", "-mllvm", "-verify-machineinstrs", "-o", "program.elf"], cwd=tmp_path, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     lines = subprocess.run([BIN / "dougong", "sim", "program.elf"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     assert len(lines) == ROUNDS

@@ -5,6 +5,7 @@
 #pragma once
 #include <dougong/commands.h>
 #include <dougong/machine_layout.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -62,7 +63,7 @@ typedef __bf16 dg_bf16x64 __attribute__((vector_size(128), aligned(2)));
 /* One register, whatever its lanes: 32 of 32 bits, 64 of 16, 128 of 8. A pointer to it may point into an array of any type. What operators
  * cannot say of vectors is below, one instruction each; build/docs/isa.md says lane by lane what each computes. */
 typedef int32_t dg_register __attribute__((vector_size(128), aligned(4), may_alias));
-typedef _Bool dg_bool32 __attribute__((ext_vector_type(32)));
+typedef bool dg_bool32 __attribute__((ext_vector_type(32)));
 
 #define DG_FUNCTION static inline __attribute__((always_inline, unused, const))
 #define DG_FUNCTION1(name, instruction)                                                                                                    \
