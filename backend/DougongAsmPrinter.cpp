@@ -112,6 +112,11 @@ void DougongAsmPrinter::emitThreadPointerRelative(const MachineInstr &MI) {
 
 void DougongAsmPrinter::emitInstruction(const MachineInstr *MI) {
   switch (MI->getOpcode()) {
+  case TargetOpcode::PATCHABLE_FUNCTION_ENTER: { // -fpatchable-function-entry=N
+    unsigned Count = 0;
+    MF->getFunction().getFnAttribute("patchable-function-entry").getValueAsString().getAsInteger(10, Count);
+    return emitNops(Count);
+  }
   case Dougong::PseudoLLA:
     return emitPCRelative(*MI, ELF::R_RISCV_PCREL_HI20, Dougong::ADDI);
   case Dougong::PseudoLGA:

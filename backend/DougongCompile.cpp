@@ -119,6 +119,9 @@ Error dougong::emitModule(Module &M, TargetMachine &Machine, raw_pwrite_stream &
   auto Previous = M.getContext().getDiagnosticHandler();
   M.getContext().setDiagnosticHandler(std::make_unique<FirstError>(Message));
   scope_exit Restore([&] { M.getContext().setDiagnosticHandler(std::move(Previous)); });
+  refuseUnsupported(M);
+  if (!Message.empty())
+    return failure(Message);
   legacy::PassManager Passes;
   if (Machine.addPassesToEmitFile(Passes, Out, nullptr, Type))
     return failure("this kind of output is not supported");

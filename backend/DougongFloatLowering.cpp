@@ -112,3 +112,28 @@ SDValue DougongTargetLowering::lowerBitcast(SDValue Op, SelectionDAG &DAG) const
   SDValue Bits = DAG.getNode(DGISD::FP_BITS, DL, MVT::i64, From);
   return DAG.getNode(DGISD::BITS_FP, DL, Op.getValueType(), Bits);
 }
+
+// The rounding mode: LLVM counts towards zero, to nearest even, up, down, to nearest away; frm even, zero, down, up, away. What leads from
+// one to the other leads back: four bits for each mode.
+static SDValue otherRounding(SDValue Mode, const SDLoc &DL, SelectionDAG &DAG) {
+  SDValue Shift = DAG.getNode(ISD::SHL, DL, MVT::i64, Mode, DAG.getConstant(2, DL, MVT::i64));
+  SDValue Entry = DAG.getNode(ISD::SRL, DL, MVT::i64, DAG.getConstant(0x42301, DL, MVT::i64), Shift);
+  return DAG.getNode(ISD::AND, DL, MVT::i64, Entry, DAG.getConstant(7, DL, MVT::i64));
+}
+
+static constexpr unsigned FRM = 2; // isa/Csr.td
+
+SDValue DougongTargetLowering::lowerGetRounding(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  SDNode *Read = DAG.getMachineNode(Dougong::CSRRS, DL, DAG.getVTList(MVT::i64, MVT::Other),
+                                    {DAG.getTargetConstant(FRM, DL, MVT::i64), DAG.getRegister(Dougong::X0, MVT::i64), Op.getOperand(0)});
+  return DAG.getMergeValues({otherRounding(SDValue(Read, 0), DL, DAG), SDValue(Read, 1)}, DL);
+}
+
+SDValue DougongTargetLowering::lowerSetRounding(SDValue Op, SelectionDAG &DAG) const {
+  SDLoc DL(Op);
+  SDValue Mode = otherRounding(DAG.getAnyExtOrTrunc(Op.getOperand(1), DL, MVT::i64), DL, DAG);
+  SDNode *Write = DAG.getMachineNode(Dougong::CSRRW, DL, DAG.getVTList(MVT::i64, MVT::Other),
+                                     {DAG.getTargetConstant(FRM, DL, MVT::i64), Mode, Op.getOperand(0)});
+  return SDValue(Write, 1);
+}

@@ -1,6 +1,7 @@
 // See DougongFrameLowering.h.
 #include "DougongFrameLowering.h"
 #include "DougongInstrInfo.h"
+#include "DougongPasses.h"
 #include "DougongSubtarget.h"
 #include "llvm/CodeGen/CFIInstBuilder.h"
 
@@ -40,6 +41,9 @@ bool DougongFrameLowering::hasReservedCallFrame(const MachineFunction &MF) const
 
 void DougongFrameLowering::determineCalleeSaves(MachineFunction &MF, BitVector &SavedRegs, RegScavenger *RS) const {
   TargetFrameLowering::determineCalleeSaves(MF, SavedRegs, RS);
+  for (unsigned Number = 8; Number < 28; ++Number) // the program's global variables are no caller's to get back
+    if (isReservedByUser(MF.getFunction(), Number))
+      SavedRegs.reset(Dougong::X0 + Number);
   if (hasFP(MF)) {
     SavedRegs.set(Dougong::X1);
     SavedRegs.set(Dougong::X8);

@@ -61,6 +61,8 @@ void DougongTargetLowering::setScalarActions() {
   setOperationAction(ISD::VASTART, MVT::Other, Custom);
   setOperationAction({ISD::TRAP, ISD::DEBUGTRAP}, MVT::Other, Legal);
   setOperationAction(ISD::READCYCLECOUNTER, MVT::i64, Legal);
+  setOperationAction(ISD::GET_ROUNDING, MVT::i64, Custom);
+  setOperationAction(ISD::SET_ROUNDING, MVT::Other, Custom);
   setOperationAction(ISD::ATOMIC_FENCE, MVT::Other, Legal);
   setOperationAction({ISD::SINT_TO_FP, ISD::UINT_TO_FP, ISD::FP_TO_SINT, ISD::FP_TO_UINT}, MVT::i64, Legal);
   setOperationAction(ISD::PREFETCH, MVT::Other, Expand);
@@ -156,6 +158,10 @@ SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) con
     return lowerMinMax(Op, DAG);
   case ISD::BITCAST:
     return lowerBitcast(Op, DAG);
+  case ISD::GET_ROUNDING:
+    return lowerGetRounding(Op, DAG);
+  case ISD::SET_ROUNDING:
+    return lowerSetRounding(Op, DAG);
   case ISD::FFLOOR:
   case ISD::FCEIL:
   case ISD::FTRUNC:

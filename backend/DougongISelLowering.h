@@ -101,6 +101,7 @@ public:
   Register getExceptionPointerRegister(const Constant *) const override;
   Register getExceptionSelectorRegister(const Constant *) const override;
   unsigned getJumpTableEncoding() const override;
+  Register getRegisterByName(const char *Name, LLT Ty, const MachineFunction &MF) const override;
   bool shouldSignExtendTypeInLibCall(Type *Ty, bool IsSigned) const override { return Ty->isIntegerTy(32) || IsSigned; }
 
   // Atomics: fences around relaxed operations; narrow ones through a compare-and-swap of the word.
@@ -142,6 +143,8 @@ private:
   SDValue lowerMinMax(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerBitcast(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerRounding(SDValue Op, SelectionDAG &DAG) const;
+  SDValue lowerGetRounding(SDValue Op, SelectionDAG &DAG) const;
+  SDValue lowerSetRounding(SDValue Op, SelectionDAG &DAG) const;
 
   SDValue lowerVectorOperation(SDValue Op, SelectionDAG &DAG) const;
   SDValue lowerBuiltin(CallLoweringInfo &CLI, SmallVectorImpl<SDValue> &InVals, bool &Handled) const;

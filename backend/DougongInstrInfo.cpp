@@ -2,6 +2,7 @@
 #include "DougongInstrInfo.h"
 #include "DougongSubtarget.h"
 #include "llvm/CodeGen/RegisterScavenging.h"
+#include "llvm/MC/MCInstBuilder.h"
 
 using namespace llvm;
 
@@ -292,6 +293,8 @@ void DougongInstrInfo::insertIndirectBranch(MachineBasicBlock &MBB, MachineBasic
   MRI.replaceRegWith(Target, Free);
   MRI.clearVirtRegs();
 }
+
+MCInst DougongInstrInfo::getNop() const { return MCInstBuilder(Dougong::ADDI).addReg(Dougong::X0).addReg(Dougong::X0).addImm(0); }
 
 unsigned DougongInstrInfo::getInstSizeInBytes(const MachineInstr &MI) const {
   if (MI.isMetaInstruction())

@@ -46,6 +46,7 @@ public:
   void insertIndirectBranch(MachineBasicBlock &MBB, MachineBasicBlock &Dest, MachineBasicBlock &Restore, const DebugLoc &DL, int64_t Offset,
                             RegScavenger *RS) const override;
   unsigned getInstSizeInBytes(const MachineInstr &MI) const override;
+  MCInst getNop() const override;
 
   // For the software pipeliner: DougongPipelinedLoop.cpp.
   std::unique_ptr<PipelinerLoopInfo> analyzeLoopForPipelining(MachineBasicBlock *Loop) const override;

@@ -1,5 +1,6 @@
 // The passes of this target, and the names the generated tables give to registers and instructions.
 #pragma once
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CodeGen.h"
 #include <memory>
 
@@ -7,8 +8,10 @@ namespace llvm {
 
 class AsmPrinter;
 class DougongTargetMachine;
+class Function;
 class FunctionPass;
 class MCStreamer;
+class Module;
 class TargetMachine;
 
 FunctionPass *createDougongISelDag(DougongTargetMachine &TM, CodeGenOptLevel OptLevel);
@@ -18,6 +21,12 @@ FunctionPass *createDougongHardwareLoops();
 FunctionPass *createDougongLoopEnds();
 FunctionPass *createDougongRemoveExtensions();
 FunctionPass *createDougongVectorExpansion();
+// Tells what of a module this target has not, with its place (DougongUnsupported.cpp).
+void refuseUnsupported(const Module &M);
+// Whether the user keeps register x`Number` out of `F` (-ffixed-x7).
+bool isReservedByUser(const Function &F, unsigned Number);
+// The number of the register with this name, x7 or t2; 32 if there is none.
+unsigned registerNumber(StringRef Name);
 AsmPrinter *createDougongAsmPrinter(TargetMachine &TM, std::unique_ptr<MCStreamer> &&Streamer);
 
 } // namespace llvm

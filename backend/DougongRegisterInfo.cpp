@@ -2,6 +2,7 @@
 #include "DougongRegisterInfo.h"
 #include "DougongFrameLowering.h"
 #include "DougongInstrInfo.h"
+#include "DougongPasses.h"
 #include "DougongSubtarget.h"
 
 using namespace llvm;
@@ -21,6 +22,9 @@ BitVector DougongRegisterInfo::getReservedRegs(const MachineFunction &MF) const 
   BitVector Reserved(getNumRegs());
   for (MCPhysReg Reg : {Dougong::X0, Dougong::X2, Dougong::X3, Dougong::X4})
     markSuperRegs(Reserved, Reg);
+  for (unsigned Number = 5; Number < 32; ++Number)
+    if (isReservedByUser(MF.getFunction(), Number))
+      markSuperRegs(Reserved, Dougong::X0 + Number);
   const auto &Frame = *MF.getSubtarget<DougongSubtarget>().getFrameLowering();
   if (Frame.hasFP(MF))
     markSuperRegs(Reserved, Dougong::X8);

@@ -30,6 +30,7 @@ struct Option {
 const char *const one_machine = "the NPU's core has one instruction set and one calling convention";
 const char *const static_only = "programs for the NPU are linked statically; there are no shared libraries";
 const char *const no_profile = "programs do not write profiles; `dougong sim --timing` measures them";
+const char *const no_library = "no library of C++ is shipped, and what this needs is in it";
 const char *const whole_modules = "each file is compiled by itself; drop it";
 
 // The first row that fits counts. What fits none goes to clang, which knows its own options.
@@ -68,7 +69,11 @@ const Option options[] = {
     {"-mcpu=", Form::prefix, Use::refused, one_machine},
     {"-mtune=", Form::prefix, Use::refused, one_machine},
     {"-mabi=", Form::prefix, Use::refused, one_machine},
-    {"-mcmodel=", Form::prefix, Use::refused, one_machine},
+    {"-mcmodel=medany", Form::alone, Use::nothing},
+    {"-mcmodel=", Form::prefix, Use::refused, "programs lie at 2 GiB, which pc-relative addresses (-mcmodel=medany) reach"},
+    {"-fexceptions", Form::alone, Use::refused, no_library},
+    {"-fcxx-exceptions", Form::alone, Use::refused, no_library},
+    {"-frtti", Form::alone, Use::refused, no_library},
     {"-m32", Form::alone, Use::refused, one_machine},
     {"--target=", Form::prefix, Use::refused, one_machine},
     {"-target", Form::separate, Use::refused, one_machine},
@@ -76,8 +81,6 @@ const Option options[] = {
     {"-flto", Form::prefix, Use::refused, whole_modules},
     {"-save-temps", Form::prefix, Use::refused, "-E, -S -emit-llvm and -S write what lies between, one at a time"},
     {"-gsplit-dwarf", Form::prefix, Use::refused, "debug information stays in the object"},
-    {"-fsanitize=", Form::prefix, Use::refused,
-     "there is no runtime for it; the device model itself checks every address, and races with --check-races"},
     {"-fopenmp", Form::prefix, Use::refused, "a program has one thread"},
     {"-pthread", Form::alone, Use::refused, "a program has one thread"},
     {"-fprofile", Form::prefix, Use::refused, no_profile},
@@ -174,6 +177,13 @@ private:
       to.function_sections = word == "-ffunction-sections";
     else if (word == "-fdata-sections" || word == "-fno-data-sections")
       to.data_sections = word == "-fdata-sections";
+    else if (word.starts_with("-fsanitize=")) {
+      sanitizers.push_back(word);
+      to.clang.push_back(word.str());
+    } else if (word == "-fstack-usage")
+      to.stack_usage = true;
+    else if (word == "-fstack-size-section" || word == "-fno-stack-size-section")
+      to.stack_sizes = word == "-fstack-size-section";
     else if (word == "-nostdlib")
       to.start_files = to.libraries = false;
     else if (word == "-nostartfiles")
@@ -274,6 +284,41 @@ private:
     to.inputs.push_back({path.str(), language.value_or(Language::Source), named});
   }
 
+  // A check that traps needs no runtime: those of undefined behaviour that -fsanitize-trap names. `runtimes`: what cannot trap.
+  void refuse_runtimes() {
+    std::vector<StringRef> trapping;
+    for (const std::string &word : to.clang) {
+      StringRef text = word;
+      if (text == "-fsanitize-trap" || text == "-fsanitize-undefined-trap-on-error")
+        trapping.push_back("all");
+      else if (text.consume_front("-fsanitize-trap="))
+        add_parts(trapping, text);
+    }
+    static const StringRef runtimes[] = {
+        "address",           "thread",     "memory",        "leak",     "fuzzer",  "hwaddress", "kernel-address",
+        "kernel-hwaddress",  "dataflow",   "kernel-memory", "realtime", "type",    "scudo",     "numerical",
+        "shadow-call-stack", "safe-stack", "memtag",        "vptr",     "function"};
+    for (StringRef word : sanitizers) {
+      std::vector<StringRef> checks;
+      add_parts(checks, word.split('=').second);
+      for (StringRef check : checks) {
+        bool traps = !is_contained(runtimes, check) && (is_contained(trapping, check) || is_contained(trapping, "all") ||
+                                                        (is_contained(trapping, "undefined") && check != "integer"));
+        if (!traps)
+          wrong("'" + word +
+                "' is not for the NPU: there is no runtime for it; checks of undefined behaviour can trap "
+                "(-fsanitize-trap=undefined), the device model itself checks every address, and races with --check-races");
+        if (!traps)
+          break;
+      }
+    }
+  }
+  static void add_parts(std::vector<StringRef> &to, StringRef list) {
+    SmallVector<StringRef> parts;
+    list.split(parts, ',');
+    to.insert(to.end(), parts.begin(), parts.end());
+  }
+
   void finish() {
     using Stage = CompilerArguments::Stage;
     if (!good || to.answer != CompilerArguments::Answer::Compile)
@@ -284,6 +329,7 @@ private:
     }
     if (to.inputs.empty())
       return wrong(Twine("no input files; ") + StringRef(CompilerArguments::help()).split('\n').first);
+    refuse_runtimes();
     bool code = to.stage != Stage::Preprocess && to.stage != Stage::Check;
     for (const std::string &path : unnamed)
       if (code && path == "-")
@@ -306,8 +352,9 @@ private:
   CompilerArguments &to;
   const std::vector<std::string> &words;
   size_t at = 0;
-  std::string named;                // the language of the last -x
-  std::vector<std::string> unnamed; // inputs that are no code unless -x says so
+  std::string named;                 // the language of the last -x
+  std::vector<StringRef> sanitizers; // options -fsanitize=
+  std::vector<std::string> unnamed;  // inputs that are no code unless -x says so
   bool good = true, only_inputs = false;
 };
 

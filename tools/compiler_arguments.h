@@ -30,6 +30,7 @@ struct CompilerArguments {
   bool emit_llvm = false, verbose = false, dry = false;
   bool function_sections = false, data_sections = false;                          // so that the linker may leave out what nothing uses
   bool start_files = true, libraries = true, script = false, relocatable = false; // script: the user's own linker script
+  bool stack_usage = false, stack_sizes = false;                                  // -fstack-usage, -fstack-size-section
   bool dependencies = false, dependency_file = false, dependency_target = false;  // -MD or -MMD; -MF; -MT or -MQ
 
   // Reads the command line. What is wrong with it is told on stderr, all of it; then the result is false.

@@ -107,7 +107,9 @@ Strings Driver::front_end() const {
                      "-isystem",
                      DOUGONG_DEVICE "/include",
                      "-D__DOUGONG__=1",
-                     "-Wno-override-module"};
+                     "-Wno-override-module",
+                     "-fno-exceptions",
+                     "-fno-rtti"};
   command.insert(command.end(), to.clang.begin(), to.clang.end());
   return command;
 }
@@ -194,6 +196,12 @@ int Driver::compile(const Input &input, const std::string &output) {
   std::unique_ptr<TargetMachine> machine = dougong::createDougongMachine(to.level);
   machine->Options.FunctionSections = to.function_sections;
   machine->Options.DataSections = to.data_sections;
+  machine->Options.EmitStackSizeSection = to.stack_sizes;
+  if (to.stack_usage) {
+    SmallString<128> file(to.stage != Stage::Link && !to.output.empty() && to.output != "-" ? to.output : named_after(input, ".o"));
+    sys::path::replace_extension(file, "su");
+    machine->Options.StackUsageOutput = file.str().str();
+  }
   dougong::optimizeModule(*module, *machine, to.level);
   SmallString<0> bytes;
   raw_svector_ostream memory(bytes);
