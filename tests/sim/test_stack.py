@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(os.environ["DOUGONG_BUILD"])
+BUILD = Path(os.environ["DOUGONG_BUILD"]).resolve()
 PROGRAM = r"""
 #include <errno.h>
 #include <stdio.h>
