@@ -141,10 +141,10 @@ uint8_t *Core::access_vector_checked(const Op *at, uint64_t address, uint64_t si
 
 // ---- Engines ------------------------------------------------------------------------------------------------------------
 
-// The fields of a descriptor that mean nothing, and so need not be written: offset and bytes.
+// The fields of a descriptor that mean nothing (a copy's `list`: most often), and so need not be written: offset and bytes.
 template <typename Command> constexpr std::array<std::pair<size_t, size_t>, 2> reserved_fields() {
   if constexpr (std::is_same_v<Command, dg_dma_command>)
-    return {{{offsetof(dg_dma_command, reserved0), 4}, {}}};
+    return {{{offsetof(dg_dma_command, list), 4}, {}}};
   else
     return {{{offsetof(Command, reserved0), 1}, {offsetof(Command, reserved1), 4}}};
 }

@@ -34,6 +34,15 @@ Box inside_box(const dg_dma_command &c) {
   return box;
 }
 
+// What of dimension 0 a side can reach: all that a list may name, or the rows of the other side, each of which may be named.
+Box listed_box(Box box, const dg_dma_command &c, bool side_is_listed) {
+  if (!c.listed)
+    return box;
+  box.low[0] = side_is_listed ? c.low[0] : 0;
+  box.high[0] = side_is_listed ? int64_t(c.high[0]) : c.count[0];
+  return box;
+}
+
 struct Span {
   __int128 low, high;
 };
@@ -97,7 +106,7 @@ class Mover {
 public:
   Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst, uint64_t pc)
       : c(c), core(core), src(src), dst(dst), pc(pc), unit(c.element_bytes), level(dimensions - 1) {
-    for (; level >= 0; --level) {
+    for (int outermost = c.listed ? 1 : 0; level >= outermost; --level) {
       bool whole = c.low[level] <= 0 && c.high[level] >= int64_t(c.count[level]);
       bool joined = c.count[level] == 1 || (c.src_stride[level] == int64_t(unit) && c.dst_stride[level] == int64_t(unit));
       if (!whole || !joined)
@@ -107,7 +116,9 @@ public:
   }
 
   Copied run() {
-    if (level < 0)
+    if (c.listed)
+      walk_list();
+    else if (level < 0)
       copy(c.src, c.dst, unit);
     else
       walk(0, c.src, c.dst, true);
@@ -119,6 +130,31 @@ public:
 private:
   // Where nothing is touched an offset may be nonsense, and wraps.
   static uint64_t times(int64_t index, int64_t stride) { return uint64_t(index) * uint64_t(stride); }
+
+  void walk_list() {
+    Side own;
+    own.space = Space::lm;
+    uint64_t bytes = 4 * uint64_t(c.count[0]);
+    moved(0, own, c.list, bytes, false);
+    done.list_bytes = bytes;
+    // All of it before the first row moves, which may overwrite it.
+    std::vector<int32_t> list(c.count[0]);
+    std::memcpy(list.data(), core.lm + (c.list - DG_LM_BASE), bytes);
+    for (uint32_t i = 0; i < c.count[0]; ++i) {
+      int32_t row = list[i];
+      bool within = row >= c.low[0] && row < c.high[0];
+      if (!within && !c.fill_outside)
+        continue;
+      uint64_t from = c.src + times(c.listed == DG_LIST_SRC ? row : int64_t(i), c.src_stride[0]);
+      uint64_t to = c.dst + times(c.listed == DG_LIST_DST ? row : int64_t(i), c.dst_stride[0]);
+      if (level > 0)
+        walk(1, from, to, within);
+      else if (within)
+        copy(from, to, unit);
+      else
+        fill(to, unit);
+    }
+  }
 
   void walk(int d, uint64_t from, uint64_t to, bool inside) {
     int64_t count = c.count[d], low = std::clamp<int64_t>(c.low[d], 0, count), high = std::clamp<int64_t>(c.high[d], low, count);
@@ -263,12 +299,13 @@ struct Sides {
 Sides sides_of(const dg_dma_command &c) {
   Sides sides;
   Box inside = inside_box(c), whole = whole_box(c);
-  sides.nothing_read = inside.empty();
+  Box inside_src = listed_box(inside, c, c.listed == DG_LIST_SRC), inside_dst = listed_box(inside, c, c.listed == DG_LIST_DST);
+  sides.nothing_read = inside_src.empty() || inside_dst.empty();
   sides.nothing_written = whole.empty() || (sides.nothing_read && !c.fill_outside);
   if (!sides.nothing_read)
-    sides.src.span = reach(c.src, c.src_stride, inside, c.element_bytes);
+    sides.src.span = reach(c.src, c.src_stride, inside_src, c.element_bytes);
   if (!sides.nothing_written)
-    sides.dst.span = reach(c.dst, c.dst_stride, c.fill_outside ? whole : inside, c.element_bytes);
+    sides.dst.span = reach(c.dst, c.dst_stride, c.fill_outside ? whole : inside_dst, c.element_bytes);
   return sides;
 }
 
@@ -280,6 +317,15 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
     return fmt::format("element_bytes is {}; it must be 1, 2, 4 or 8", e);
   if (c.fill_outside > 1)
     return fmt::format("fill_outside is {}; it must be 0 or 1", c.fill_outside);
+  if (c.reserved0)
+    return fmt::format("reserved0 is {}; it must be 0", c.reserved0);
+  if (c.listed > DG_LIST_DST)
+    return fmt::format("listed is {}; it must be 0, DG_LIST_SRC ({}) or DG_LIST_DST ({})", c.listed, int(DG_LIST_SRC), int(DG_LIST_DST));
+  if (c.listed && load != (c.listed == DG_LIST_SRC))
+    return load ? "listed is DG_LIST_DST on a load queue; a load gathers (DG_LIST_SRC), a store scatters"
+                : "listed is DG_LIST_SRC on a store queue; a store scatters (DG_LIST_DST), a load gathers";
+  if (c.listed == DG_LIST_DST && c.fill_outside)
+    return "fill_outside with DG_LIST_DST: an index outside names no place that could be filled";
   // A count of 0 makes the copy empty, whatever the others are; and the product may be beyond any word.
   bool empty = std::find(std::begin(c.count), std::end(c.count), 0) != std::end(c.count);
   uint64_t elements = !empty;
@@ -289,6 +335,14 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
       return fmt::format("counts {}: a copy of more than {} elements", fmt::join(c.count, " x "), DG_DMA_MOST_ELEMENTS);
   }
   Sides sides = sides_of(c);
+  if (c.listed && !sides.nothing_written) {
+    uint64_t end = c.list + 4 * uint64_t(c.count[0]);
+    if (c.list % 4)
+      return fmt::format("list {:#x} must be a multiple of 4", c.list);
+    if (c.list < DG_LM_BASE || end > DG_LM_BASE + core.lm_bytes)
+      return fmt::format("list of {} indexes reaches [{:#x}, {:#x}), outside local memory, [{:#x}, {:#x})", c.count[0], c.list, end,
+                         DG_LM_BASE, DG_LM_BASE + core.lm_bytes);
+  }
   if (!sides.nothing_written)
     if (std::string problem = find_side(sides.dst, "dst", !load, true, core); !problem.empty())
       return problem;

@@ -13,6 +13,7 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core);
 
 struct Copied {
   uint64_t lm_read = 0, lm_written = 0, global_read = 0, global_written = 0; // bytes; "lm" may be another core's
+  uint64_t list_bytes = 0;                                                   // of lm_read: an index list
   std::vector<MemoryTiming::Run> runs;                                       // of global memory, in timing mode
   std::string problem;                                                       // an access between mapped regions, found on the way
 };

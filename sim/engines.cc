@@ -187,6 +187,8 @@ std::string Engines::details(const Entry &entry) const {
     text += fmt::format(",\"m\":{},\"n\":{}", c->m[0] * c->m[1], c->n);
   else if (const auto *c = std::get_if<dg_dma_command>(&entry.what))
     text += fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
+  if (const auto *c = std::get_if<dg_dma_command>(&entry.what); c && c->listed)
+    text += fmt::format(",\"list\":\"{}\"", c->listed == DG_LIST_SRC ? "gather" : "scatter");
   return text;
 }
 
@@ -390,7 +392,10 @@ EngineTimes::Command Engines::run(const dg_dma_command &c, uint64_t start, uint6
   shared.dma_written += copied.global_written;
   if (!shared.options.timing)
     return {};
-  uint64_t startup = shared.machine.dma.startup_cycles, begin = start + startup, port = std::max(copied.lm_read, copied.lm_written);
+  // An index list comes from local memory, not through the port, and before the rows: their addresses are made of it.
+  auto listing = uint64_t(std::ceil(double(copied.list_bytes) / shared.machine.dma.bytes_per_cycle));
+  uint64_t startup = shared.machine.dma.startup_cycles + listing, begin = start + startup;
+  uint64_t port = std::max(copied.lm_read - copied.list_bytes, copied.lm_written);
   auto fastest = uint64_t(std::ceil(double(port) / shared.machine.dma.bytes_per_cycle));
   uint64_t bytes = copied.lm_read + copied.lm_written, end = lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, begin + fastest));
   EngineTimes::Command cost;

@@ -132,7 +132,14 @@ dg_dma_command dma_command(Random &random, bool load) {
   if (one_in(random, 20))
     c.src = lm_address(random), c.dst = DG_REMOTE_LM_BASE + below(random, 8) * DG_REMOTE_LM_STRIDE + below(random, 65536);
   c.element_bytes = one_in(random, 20) ? uint32_t(number(random)) : 1u << below(random, 4);
-  c.fill_outside = one_in(random, 20) ? uint32_t(number(random)) : below(random, 2), c.fill = random();
+  c.fill_outside = uint8_t(one_in(random, 20) ? number(random) : below(random, 2)), c.fill = random();
+  if (one_in(random, 4)) {
+    c.listed = one_in(random, 10) ? uint8_t(number(random)) : load ? DG_LIST_SRC : DG_LIST_DST;
+    c.list = uint32_t(one_in(random, 6) ? wild_pointer(random) : lm_address(random) & ~3ull);
+    c.reserved0 = one_in(random, 20) ? uint16_t(number(random)) : 0;
+    if (c.listed == DG_LIST_DST && !one_in(random, 10))
+      c.fill_outside = 0;
+  }
   for (int d = 0; d < 5; ++d) {
     c.count[d] = one_in(random, 2) ? 1 : count(random);
     c.low[d] = one_in(random, 10) ? int32_t(number(random)) : 0;

@@ -82,6 +82,76 @@ TEST(Dma, RandomDescriptorsMatchAnIndexWalk) {
   }
 }
 
+// Rows of a table by a list of indexes, some outside [low, high): against the header's words, element by element.
+TEST(Dma, ListsGatherAndScatter) {
+  BenchCore bench(phone());
+  bench.shared.memory.map(dram, 1 << 16, "table");
+  std::mt19937 random(5);
+  constexpr int entries = 40, rows = 16, size = 1 << 16;
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < size; ++i)
+      *host(bench, dram + i) = uint8_t(random()), *host(bench, lm + i) = uint8_t(random());
+    bool load = random() % 2;
+    uint32_t columns = 1 + random() % 9, element = 1u << random() % 4;
+    dg_dma_command c = copy(load ? dram + 1024 : lm + 1024, load ? lm + 1024 : dram + 1024, columns, 4, 64, 64, element);
+    c.count[0] = entries, c.low[0] = 2, c.high[0] = rows, c.low[4] = random() % 2, c.high[3] = int(columns) - int(random() % 2);
+    c.src_stride[0] = c.dst_stride[0] = 640;
+    if (random() % 2) // rows that are one run
+      c.src_stride[3] = c.dst_stride[3] = 4 * element;
+    c.listed = load ? DG_LIST_SRC : DG_LIST_DST, c.list = lm + 60000;
+    c.fill_outside = load && random() % 2, c.fill = 0x0102030405060708;
+    int32_t list[entries];
+    for (int &row : list)
+      row = random() % 8 ? int(random() % 20) : int32_t(random());
+    std::memcpy(bench.lm(c.list), list, sizeof list);
+    uint64_t low = load ? lm : dram;
+    std::vector<uint8_t> expected(host(bench, low), host(bench, low) + size);
+    for (int i = 0; i < entries; ++i)
+      for (int y = 0; y < int(columns); ++y)
+        for (int x = 0; x < 4; ++x) {
+          bool inside = list[i] >= 2 && list[i] < rows && y < c.high[3] && x >= c.low[4];
+          if (!inside && !c.fill_outside)
+            continue;
+          int64_t within_src = y * c.src_stride[3] + x * int(element), within_dst = y * c.dst_stride[3] + x * int(element);
+          uint64_t dst = c.dst + 640 * int64_t(load ? i : list[i]) + within_dst - low;
+          for (uint32_t b = 0; b < element; ++b)
+            expected[dst + b] =
+                inside ? *host(bench, c.src + 640 * int64_t(load ? list[i] : i) + within_src + b) : uint8_t(c.fill >> (8 * b));
+        }
+    bench.engines().dma(load ? DG_LOAD0 : DG_STORE0, c, bench.now);
+    ASSERT_EQ(0, std::memcmp(expected.data(), host(bench, low), size)) << "round " << round;
+  }
+}
+
+TEST(Dma, SaysWhatIsWrongWithAList) {
+  BenchCore bench(phone());
+  bench.shared.memory.map(dram, 4096, "table");
+  auto text = [&](int queue, auto spoil) {
+    bool load = queue == DG_LOAD0;
+    dg_dma_command c = copy(load ? dram : lm, load ? lm : dram, 1, 64, 0, 0);
+    c.count[0] = 4, c.high[0] = 64, c.src_stride[0] = c.dst_stride[0] = 64;
+    c.listed = load ? DG_LIST_SRC : DG_LIST_DST, c.list = lm + 8192;
+    spoil(c);
+    return bench.trapped([&] { bench.engines().dma(queue, c, bench.now); });
+  };
+  auto faults = [&](int queue, auto spoil, const char *expected) {
+    std::string found = text(queue, spoil);
+    EXPECT_NE(found.find(expected), found.npos) << found;
+  };
+  EXPECT_EQ("", text(DG_LOAD0, [](auto &) {}));
+  EXPECT_EQ("", text(DG_STORE0, [](auto &) {}));
+  EXPECT_EQ("", text(DG_LOAD0, [](auto &c) { c.count[0] = 0, c.list = 0; })); // no list to read
+  faults(DG_LOAD0, [](auto &c) { c.listed = 3; }, "listed is 3");
+  faults(DG_LOAD0, [](auto &c) { c.reserved0 = 1; }, "reserved0 is 1");
+  faults(DG_LOAD0, [](auto &c) { c.listed = DG_LIST_DST; }, "a load gathers");
+  faults(DG_STORE0, [](auto &c) { c.listed = DG_LIST_SRC; }, "a store scatters");
+  faults(DG_STORE0, [](auto &c) { c.fill_outside = 1; }, "no place that could be filled");
+  faults(DG_LOAD0, [](auto &c) { c.list += 2; }, "must be a multiple of 4");
+  faults(DG_LOAD0, [](auto &c) { c.list = lm + (1 << 20) - 12; }, "list of 4 indexes reaches");
+  faults(DG_LOAD0, [](auto &c) { c.list = 0; }, "outside local memory");
+  faults(DG_LOAD0, [](auto &c) { c.high[0] = 65; }, "the end of table"); // whatever the list holds
+}
+
 TEST(Dma, ReachesTheLocalMemoryOfAnotherCore) {
   Options options;
   options.cores = 3;

@@ -52,6 +52,25 @@ TEST_F(Races, GlobalMemoryBetweenQueuesThatWait) {
       "at 0x8001023f: command 2 of the load 0 queue of core 0 reads it");
 }
 
+// A list belongs to the accesses of its command, unlike the descriptor.
+TEST_F(Races, AnIndexListIsReadUntilItsCommandIsDone) {
+  dg_dma_command gather = copy(dram, lm, 64);
+  gather.count[0] = 2, gather.high[0] = 4, gather.src_stride[0] = gather.dst_stride[0] = 64;
+  gather.listed = DG_LIST_SRC, gather.list = lm + 4096;
+  clean([&] {
+    core_writes(lm + 4100);
+    uint64_t gathered = e().dma(DG_LOAD0, gather, bench.now);
+    e().wait(DG_LOAD1, DG_LOAD0, gathered, 0);
+    e().dma(DG_LOAD1, copy(dram, lm + 4096, 8), bench.now);
+  });
+  race(
+      [&] {
+        e().dma(DG_LOAD0, gather, bench.now);
+        core_writes(lm + 4100);
+      },
+      "command");
+}
+
 struct CoresRace : testing::Test {
   static Options checked() {
     Options options = Races::checked();

@@ -72,14 +72,23 @@ TEST_F(WrittenMemory, AnotherCoreMayHaveWrittenIt) {
   finds([&] { e().dma(DG_STORE0, copy(DG_REMOTE_LM_BASE + DG_REMOTE_LM_STRIDE, lm, 64), 0); }, "reads local memory of core 1 [0x10000000");
 }
 
+TEST_F(WrittenMemory, OfAnIndexList) {
+  dg_dma_command gather = copy(dram, lm, 64);
+  gather.count[0] = 2, gather.high[0] = 4, gather.src_stride[0] = gather.dst_stride[0] = 64;
+  gather.listed = DG_LIST_SRC, gather.list = lm + 4096;
+  finds([&] { e().dma(DG_LOAD0, gather, 0); }, "[0x10001000");
+  e().dma(DG_LOAD0, copy(dram, lm + 4096, 8), 0);
+  EXPECT_EQ("", bench.trapped([&] { e().dma(DG_LOAD0, gather, 0); }));
+}
+
 // The reserved fields of a descriptor mean nothing.
 TEST_F(WrittenMemory, OfADescriptorWhatMeansSomething) {
   Core &core = bench.core();
   dg_dma_command c = copy(dram, lm, 64);
   for (uint64_t at : {lm + 1024, lm + core.lm_bytes - sizeof c}) {
     std::memcpy(bench.lm(at), &c, sizeof c);
-    core.access(core.at, at, offsetof(dg_dma_command, reserved0), true);
-    size_t rest = offsetof(dg_dma_command, reserved0) + 4;
+    core.access(core.at, at, offsetof(dg_dma_command, list), true);
+    size_t rest = offsetof(dg_dma_command, list) + 4;
     finds([&] { core.issue_dma(DG_LOAD0, at); }, fmt::format("nothing has written {:#x}", at + rest).c_str());
     core.access(core.at, at + rest, sizeof c - rest, true);
     EXPECT_EQ("", bench.trapped([&] { core.issue_dma(DG_LOAD0, at); }));
