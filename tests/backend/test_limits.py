@@ -160,3 +160,25 @@ int main(void) {
 """
     result = tool(tmp_path, f"dougong-cc -O1 t.c -o t && {BIN}/dougong sim t", t_c=text)
     assert result.stdout == "inf 65504 2048 -2052 inf -inf 5 -65504 60000\n", (result.stdout, result.stderr)
+
+
+def test_what_cplusplus_ends_a_program_for(tmp_path):
+    text = r"""
+#include <stddef.h>
+struct A { A(); int v; };
+static A &get();
+A::A() { v = get().v; }
+static A &get() { static A a; return a; }
+struct P { P(); virtual void f() = 0; void g() { f(); } };
+P::P() { g(); }
+struct Q : P { void f() override {} };
+int main(int c, char **) {
+  if (c == 1) get();
+  if (c == 2) Q q;
+  return new char[(size_t)c << 31] != nullptr;
+}
+"""
+    assert tool(tmp_path, "dougong-cc t.cc -o t", t_cc=text).returncode == 0
+    for words, said in ("", "initialiser needs that variable"), ("a", "a pure virtual function was called"), ("a b", "operator new: no room for"):
+        ended = tool(tmp_path, f"dougong sim t {words}")
+        assert ended.returncode == 134 and said in ended.stderr
