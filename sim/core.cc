@@ -114,7 +114,7 @@ uint8_t *Core::access(const Op *at, uint64_t address, uint64_t size, bool write)
     constexpr uint64_t near = 1 << 17;
     bool stack_is_memory = shared.memory.find(x[2]) || x[2] - DG_LM_BASE <= lm_bytes;
     if (!stack_is_memory && address - x[2] + near < 2 * near)
-      place += fmt::format("; sp is {:#x}: the stack has overflown{}", x[2], shared.stack);
+      place += fmt::format("; sp is {:#x}: the stack has overflown{}", x[2], x[2] < DG_DRAM_BASE ? "" : shared.stack);
     fault(at, fmt::format("{} of {} byte{} at {:#x}: {}", write ? "write" : "read", size, size == 1 ? "" : "s", address, place));
   }
   if (region->bytes >= 8) {

@@ -78,3 +78,15 @@ def test_the_heap_ends_before_the_stack(program):
     pieces, no_memory = map(int, run(program).stdout.split())
     # 1 GiB less the stack and the gap, some of it the allocator's own.
     assert 900 <= pieces <= 1024 - 8 - 64 and no_memory
+
+
+def test_a_stack_in_local_memory_is_not_the_programs(tmp_path):
+    (tmp_path / "local.c").write_text("""#include <dougong_npu.h>
+static int deep(int n) { volatile char frame[1000]; frame[0] = n; return n ? deep(n - 1) + frame[0] : 0; }
+static void run(void *levels) { *(int *)levels = deep(*(int *)levels); }
+int main(int count, char **arguments) { int levels = count > 1 ? 1000000 : 10; dg_call_in_lm(run, &levels, 65536); return levels; }
+""")
+    subprocess.run([BUILD / "bin/dougong-cc", "-g", "-O1", "local.c", "-o", "levels.elf"], cwd=tmp_path, check=True)
+    assert run(tmp_path).returncode == 55
+    result = run(tmp_path, "deep")
+    assert result.returncode == 200 and "local.c:2" in result.stderr and result.stderr.endswith(": the stack has overflown\n")
