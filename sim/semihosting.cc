@@ -54,12 +54,14 @@ Semihosting::~Semihosting() {
       std::fclose(file);
 }
 
-// Words with blanks between; backend/device/arguments.c takes them apart.
+// Words with blanks between, the program's name aside: the line as picolibc's own start-up takes it too, which makes up a name.
+// backend/device/arguments.c takes it apart.
 void Semihosting::set_arguments(const std::vector<std::string> &arguments) {
-  for (const std::string &argument : arguments) {
-    command_line += &argument == &arguments.front() ? "" : " ";
-    command_line += argument.empty() ? "\"\"" : "";
-    for (char c : argument)
+  name = arguments.empty() ? "" : arguments[0];
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    command_line += i == 1 ? "" : " ";
+    command_line += arguments[i].empty() ? "\"\"" : "";
+    for (char c : arguments[i])
       command_line += (c == ' ' || c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
   }
 }
@@ -199,11 +201,13 @@ uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {
   case sys_errno:
     return uint64_t(last_error);
   case sys_get_cmdline: {
-    uint64_t buffer = word(0), room = word(1);
-    if (room < command_line.size() + 1)
+    uint64_t buffer = word(0), room = word(1), length = command_line.size();
+    if (room < length + 1)
       return failed;
-    std::memcpy(core.access(core.at, buffer, command_line.size() + 1, true), command_line.c_str(), command_line.size() + 1);
-    uint64_t length = command_line.size();
+    std::string line = command_line + '\0'; // and behind it, for who knows of it and has room, the program's name
+    if (room > length + 1 + name.size())
+      line += name + '\0';
+    std::memcpy(core.access(core.at, buffer, line.size(), true), line.data(), line.size());
     std::memcpy(core.access(core.at, parameter + 8, 8, true), &length, 8);
     return 0;
   }

@@ -26,7 +26,7 @@ private:
   // The host's name of a file that the program may use; none, with last_error set, if it may not.
   std::optional<std::filesystem::path> allowed(const std::string &name);
 
-  std::string command_line;
+  std::string command_line, name;
   std::map<uint64_t, std::FILE *> files; // by handle
   uint64_t next_handle = 3;              // 0 to 2 mean the standard streams to C libraries
   int last_error = 0;

@@ -374,7 +374,7 @@ def run_blocks(folder, block, body, many, results=0x10002000):
             f"results: .zero {size}"]
     (folder / "all.s").write_text("\n".join(text) + "\n")
     for command in ([BUILD.resolve() / "bin/dougong-mc", "-filetype=obj", "all.s", "-o", "all.o"], [LLVM / "ld.lld", "--image-base=0x80000000", "all.o", "-o", "all.elf"],
-                    [BUILD.resolve() / "bin/dougong", "sim", "all.elf"]):
+                    [BUILD.resolve() / "bin/dougong", "sim", "--files", ".", "all.elf"]):
         result = run(*command, cwd=folder)
         assert result.returncode == 0, f"{command}: {result.stderr[:2000]}"
     return np.fromfile(folder / "bytes", np.uint8).reshape(len(block), many, 128)

@@ -29,7 +29,7 @@ def inputs(tmp_path_factory) -> list[pathlib.Path]:
 
 
 def test_the_program_itself_works(inputs, tmp_path):
-    result = subprocess.run([BUILD / "bin/dougong", "sim", inputs[-1], "one"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    result = subprocess.run([BUILD / "bin/dougong", "sim", "--files", ".", inputs[-1], "one"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert (result.returncode, result.stdout) == (0, "2 one 109\n")
 
 

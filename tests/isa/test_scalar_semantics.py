@@ -56,7 +56,7 @@ def test_as_qemu(tmp_path):
     (tmp_path / "all.s").write_text("\n".join(text).replace("la a1, exit", "li a1, 0x20026") + "\n")
     (tmp_path / "all-qemu.s").write_text("\n".join(text).replace("li a0, 0x18", "li a0, 0x20") + "\n")
     outputs = []
-    for source, command in (("all", [BUILD / "bin/dougong", "sim"]),
+    for source, command in (("all", [BUILD / "bin/dougong", "sim", "--files", "."]),
                             ("all-qemu", [QEMU, "-cpu", "rv64,f=false,d=false,zfinx=true,zdinx=true,zba=true,zbb=true"])):
         for step in ([BUILD / "bin/dougong-mc", "-filetype=obj", f"{source}.s", "-o", "all.o"], [LLVM / "ld.lld", "--image-base=0x80000000", "all.o", "-o", "all.elf"],
                      [*command, "./all.elf"]):

@@ -214,7 +214,7 @@ def results(tmp_path_factory):
         assert result.returncode == 0, f"{command}: {result.stderr[:2000]}"
     raws = []
     for mode in ([], ["--timing"]):
-        result = run(BUILD / "bin/dougong", "sim", "--machine", "tiny", *mode, "all.elf", cwd=folder)
+        result = run(BUILD / "bin/dougong", "sim", "--files", ".", "--machine", "tiny", *mode, "all.elf", cwd=folder)
         assert result.returncode == 0, f"sim {mode}: {result.stderr[:2000]}"
         raws.append((folder / "bytes").read_bytes())
     raw, timed = raws

@@ -30,7 +30,7 @@ words: .zero 64
 """
     (folder / "a.s").write_text(text)
     for command in ([BUILD / "bin/dougong-mc", "-filetype=obj", "a.s", "-o", "a.o"], [LLVM / "ld.lld", "--image-base=0x80000000", "a.o", "-o", "a.elf"],
-                    [BUILD / "bin/dougong", "sim", "--machine", "phone", *options, "a.elf"]):
+                    [BUILD / "bin/dougong", "sim", "--files", ".", "--machine", "phone", *options, "a.elf"]):
         done = subprocess.run([str(c) for c in command], cwd=folder, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{command}: {done.stderr[:2000]}"
     data = (folder / "words").read_bytes()
