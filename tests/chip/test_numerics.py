@@ -1,7 +1,7 @@
 """What the manual says each vector and conversion instruction computes, bit for bit, on edge values and random ones.
 
 The reference here is written from `build/docs/isa.md`: every float operation is done in f64 and rounded once to the format asked for, never by the code that the model
-executes. One program runs every instruction on blocks of 32 lanes of all inputs and writes what it got: 102,400 lanes.
+executes. One program runs every instruction on blocks of 32 lanes of all inputs and writes what it got: 200,000 lanes.
 Packed lanes, of 16 and 8 bits, are in test_packed_numerics.py; the tensor engine and the drain have the same in tests/sim/tensor_test.cc.
 """
 import sys
@@ -13,7 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "isa"))
 from records import BUILD, LLVM, run  # noqa: E402
 
-BLOCKS = 3200
+BLOCKS = 6250  # 16 scalar conversions each: 100,000
+TIMED = 500
 NAN = 0x7FC00000
 rng = np.random.default_rng(11)
 
@@ -359,7 +360,7 @@ def is_vector(code):
     return "a0" not in code
 
 
-def run_blocks(folder, block, body, many, results=0x10002000):
+def run_blocks(folder, block, body, many, results=0x10002000, options=()):
     """Runs the lines `body` once a block, a row of input bytes, which they find at s1; `many` results, 128 bytes apart from s4 on, lie at `results` afterwards.
     s6 is memory to use."""
     (folder / "input").write_bytes(block.tobytes())
@@ -374,7 +375,7 @@ def run_blocks(folder, block, body, many, results=0x10002000):
             f"results: .zero {size}"]
     (folder / "all.s").write_text("\n".join(text) + "\n")
     for command in ([BUILD.resolve() / "bin/dougong-mc", "-filetype=obj", "all.s", "-o", "all.o"], [LLVM / "ld.lld", "--image-base=0x80000000", "all.o", "-o", "all.elf"],
-                    [BUILD.resolve() / "bin/dougong", "sim", "--files", ".", "all.elf"]):
+                    [BUILD.resolve() / "bin/dougong", "sim", "--files", ".", *options, "all.elf"]):
         result = run(*command, cwd=folder)
         assert result.returncode == 0, f"{command}: {result.stderr[:2000]}"
     return np.fromfile(folder / "bytes", np.uint8).reshape(len(block), many, 128)
@@ -395,7 +396,15 @@ def ran(tmp_path_factory):
         text += [code, "dg.mtox a0, m4; sd a0, 0(s4); dg.mtoxh a0, m4; sd a0, 8(s4); addi s4, s4, 128"]
     for code, (load, _) in SCALAR.items():
         text += [f"{load} a1, {4 * i if load == 'lw' else 768 + 8 * i}(s1); {code} a0, a1; sd a0, {8 * i}(s4)" for i in range(16)] + ["addi s4, s4, 128"]
-    return floats, words, doubles, run_blocks(tmp_path_factory.mktemp("numerics"), block, text, len(FLOAT) + len(WORDS) + len(MASKS) + len(SCALAR))
+    many = len(FLOAT) + len(WORDS) + len(MASKS) + len(SCALAR)
+    raw = run_blocks(tmp_path_factory.mktemp("numerics"), block, text, many)
+    timed = run_blocks(tmp_path_factory.mktemp("timed"), block[:TIMED], text, many, options=("--timing",))
+    return floats, words, doubles, raw, timed
+
+
+def test_timing_mode_computes_the_same(ran):
+    _, _, _, raw, timed = ran
+    assert len(timed) == TIMED and np.array_equal(timed, raw[:TIMED])
 
 
 def first_wrong(got, want, arguments):
@@ -412,7 +421,7 @@ ORDER = [*FLOAT, *WORDS, *MASKS, *SCALAR]
 
 @pytest.mark.parametrize("code", ORDER)
 def test_bit_for_bit(ran, code):
-    floats, words, doubles, raw = ran
+    floats, words, doubles, raw, _ = ran
     out = np.ascontiguousarray(raw[:, ORDER.index(code)])
     if code in SCALAR:
         load, reference = SCALAR[code]
