@@ -4,6 +4,8 @@
 #include "sim/roofs.h"
 #include "tools/npy.h"
 #include "tools/subcommand.h"
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -100,6 +102,8 @@ int sim_main(int argc, char **argv) {
   try {
     sim::DeviceModel device(Machine::load(machine_name), options);
     const sim::Image &image = device.load(*elf);
+    if (!statistics_file.empty() && !std::ofstream(statistics_file, std::ios::app))
+      return mistake("'" + statistics_file + "' cannot be written: " + std::strerror(errno));
     sim::Result result = device.run_program(image, arguments, files);
     if (!statistics_file.empty())
       if (llvm::Error error = write_text(statistics_file, statistics(device).dump(1) + "\n"))

@@ -153,13 +153,14 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "secret").write_text("secret\n")
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / "given" / "one").symlink_to(tmp_path / "made")  # which is not there: the program writes `one`
     (tmp_path / "given-not").mkdir()
     names = ["../secret", str(tmp_path / "secret"), "link", "./../given-not/x", "/proc/self/environ"]
     result = run([BUILD / "bin/dougong", "sim", "--files", "given", "program.elf", *names], cwd=tmp_path, text=True)
     assert "secret\n" not in result.stdout
     assert result.stdout.splitlines()[:5] == [f"{name}: refused" for name in names]
     assert result.stderr == "dougong sim: file '../secret' is refused (EACCES): it is not in 'given', which --files allows\n"
-    (tmp_path / "given" / "link").unlink()
+    assert not (tmp_path / "made").exists()
 
     result = run([BUILD / "bin/dougong", "sim", "program.elf", "secret"], cwd=tmp_path, text=True)
     assert result.stdout.startswith("secret: refused\none: refused\n") and result.stderr.count("\n") == 1 and "--files FOLDER" in result.stderr

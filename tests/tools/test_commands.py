@@ -208,6 +208,11 @@ def test_mistakes_with_programs_and_kernels(tmp_path):
     expect_mistake(dougong("sim", "--max-instructions", "-5", "program.elf", cwd=tmp_path), "'-5' is no whole number")
     expect_mistake(dougong("sim", "--gdb", 99999, "program.elf", cwd=tmp_path), "--gdb", "65535")
     expect_mistake(dougong("sim", "--stats", tmp_path, "program.elf", cwd=tmp_path), "cannot be written: Is a directory")
+    (tmp_path / "talks.c").write_text("#include <stdio.h>\nint main(void) { puts(\"it ran\"); }")
+    subprocess.run([BUILD / "bin" / "dougong-cc", "talks.c", "-o", "talks.elf"], cwd=tmp_path, check=True)
+    before_it_runs = dougong("sim", "--stats", "nowhere/s.json", "talks.elf", cwd=tmp_path)
+    expect_mistake(before_it_runs, "'nowhere/s.json' cannot be written: No such file")
+    assert before_it_runs.stdout == ""
     expect_mistake(dougong("sim", tmp_path, cwd=tmp_path), "cannot read the program")
     (tmp_path / "k.py").write_text("import dougong, dougong.language as tl\n@dougong.jit\ndef k(x):\n    tl.store(x, 1.0)\n")
     (tmp_path / "folder").mkdir()
