@@ -136,7 +136,7 @@ int main() {
 def test_cplusplus_without_a_library_against_the_host(tmp_path, level):
     result = tool(tmp_path, f"dougong-cc {level} -std=c++17 -Wall -Werror t.cc -o t && {BIN}/dougong sim t", t_cc=CPLUSPLUS)
     assert result.returncode == 0, result.stderr
-    subprocess.run("c++ -std=c++17 t.cc -o host", shell=True, cwd=tmp_path, check=True)
+    subprocess.run("/usr/lib/llvm-22/bin/clang++ -std=c++17 t.cc -o host", shell=True, cwd=tmp_path, check=True)
     assert result.stdout == subprocess.run("./host", cwd=tmp_path, capture_output=True, text=True, check=True).stdout and "twice" not in result.stdout
 
 

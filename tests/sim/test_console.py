@@ -12,7 +12,7 @@ BUILD = Path(os.environ["DOUGONG_BUILD"])
 def programs(folder, text):
     (folder / "program.c").write_text(text)
     subprocess.run([BUILD / "bin/dougong-cc", "-O2", "program.c", "-o", "program.elf"], cwd=folder, check=True)
-    subprocess.run(["cc", "-O2", "program.c", "-o", "program"], cwd=folder, check=True)
+    subprocess.run(["/usr/lib/llvm-22/bin/clang", "-O2", "program.c", "-o", "program"], cwd=folder, check=True)
 
 
 def run(command, **more):
