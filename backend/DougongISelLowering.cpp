@@ -98,7 +98,7 @@ void DougongTargetLowering::setScalarActions() {
     setOperationAction({ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FNEG, ISD::FABS, ISD::FCOPYSIGN,
                         ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::LRINT, ISD::LLRINT, ISD::LROUND, ISD::LLROUND},
                        VT, Legal);
-    setOperationAction({ISD::FMINIMUM, ISD::FMAXIMUM, ISD::IS_FPCLASS}, VT, Custom);
+    setOperationAction({ISD::FMINIMUM, ISD::FMAXIMUM, ISD::IS_FPCLASS, ISD::STRICT_FSETCC, ISD::STRICT_FSETCCS}, VT, Custom);
     setOperationAction({ISD::FFLOOR, ISD::FCEIL, ISD::FTRUNC, ISD::FRINT, ISD::FNEARBYINT, ISD::FROUND, ISD::FROUNDEVEN}, VT, Custom);
     setOperationAction({ISD::FMINNUM_IEEE, ISD::FMAXNUM_IEEE}, VT, Expand);
   }
@@ -158,6 +158,11 @@ SDValue DougongTargetLowering::LowerOperation(SDValue Op, SelectionDAG &DAG) con
     return lowerMinMax(Op, DAG);
   case ISD::BITCAST:
     return lowerBitcast(Op, DAG);
+  case ISD::STRICT_FSETCC: // LLVM makes ordinary operations of the other strict ones
+  case ISD::STRICT_FSETCCS:
+    return DAG.getMergeValues(
+        {DAG.getNode(ISD::SETCC, SDLoc(Op), Op.getValueType(), Op.getOperand(1), Op.getOperand(2), Op.getOperand(3)), Op.getOperand(0)},
+        SDLoc(Op));
   case ISD::GET_ROUNDING:
     return lowerGetRounding(Op, DAG);
   case ISD::SET_ROUNDING:
