@@ -73,7 +73,8 @@ std::optional<std::filesystem::path> Semihosting::allowed(const std::string &nam
     // Symbolic links are followed first: what they lead to must lie in the folder too.
     fs::path root = fs::canonical(folder, error), whole = fs::weakly_canonical(root / name, error);
     if (auto [in_root, in_whole] = std::mismatch(root.begin(), root.end(), whole.begin(), whole.end());
-        !error && in_root == root.end() && !fs::is_symlink(whole)) // a link that is left leads to nothing, anywhere
+        !error && in_root == root.end() && in_whole != whole.end() &&
+        !fs::is_symlink(whole)) // the folder itself is not the program's; a link that is left leads to nothing, anywhere
       return whole;
   }
   if (!std::exchange(refused, true)) {

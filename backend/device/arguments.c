@@ -8,12 +8,19 @@
 int __real_main(int count, char **arguments);
 
 int __wrap_main(void) {
-  enum { LONGEST = 1 << 17 };
   static char none[1], *no_arguments[] = {none, NULL};
-  char *line = calloc(LONGEST, 1);
-  uintptr_t room[2] = {(uintptr_t)line, LONGEST};
-  if (!line || sys_semihost(SYS_GET_CMDLINE, (uintptr_t)room) != 0)
-    return __real_main(1, no_arguments);
+  enum { FIRST = 1 << 14, MOST = 1 << 24 };
+  char *line = NULL;
+  uintptr_t room[2] = {0, 0};
+  for (uintptr_t bytes = FIRST;; bytes *= 2) { // until half of it is left, which the name needs
+    free(line);
+    line = bytes <= MOST ? calloc(bytes, 1) : NULL;
+    if (!line)
+      return __real_main(1, no_arguments);
+    room[0] = (uintptr_t)line, room[1] = bytes;
+    if (sys_semihost(SYS_GET_CMDLINE, (uintptr_t)room) == 0 && room[1] < bytes / 2)
+      break;
+  }
   char *name = line + room[1] + 1;
   int blanks = 0;
   for (const char *at = line; *at; ++at)

@@ -58,7 +58,7 @@ def test_standard_streams(reader, way, given):
 
 def test_arguments_arrive_as_they_are(tmp_path):
     programs(tmp_path, '#include <stdio.h>\nint main(int n, char **a) { for (int i = 1; i < n; ++i) printf("%s|", a[i]); return n + (a[n] != NULL); }')
-    for arguments in [], ["one"], ["a b", "", '"', "\\", "\\ ", "it's", "tab\tand\nline", "--help", ""], [" "] * 100, ["x" * 50000, "y"]:
+    for arguments in [], ["one"], ["a b", "", '"', "\\", "\\ ", "it's", "tab\tand\nline", "--help", ""], [" "] * 100, ["x" * 50000, "y"], ["x" * 100000] * 9:
         ours, host = run([BUILD / "bin/dougong", "sim", tmp_path / "program.elf", *arguments]), run([tmp_path / "program", *arguments])
         assert (ours.returncode, ours.stdout, ours.stderr) == (host.returncode, host.stdout, b""), arguments
     (tmp_path / "name.c").write_text("#include <stdio.h>\nint main(int n, char **a) { puts(a[0]); }")
@@ -155,10 +155,10 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "given" / "link").symlink_to(tmp_path / "secret")
     (tmp_path / "given" / "one").symlink_to(tmp_path / "made")  # which is not there: the program writes `one`
     (tmp_path / "given-not").mkdir()
-    names = ["../secret", str(tmp_path / "secret"), "link", "./../given-not/x", "/proc/self/environ"]
+    names = ["../secret", str(tmp_path / "secret"), "link", "./../given-not/x", "/proc/self/environ", "."]
     result = run([BUILD / "bin/dougong", "sim", "--files", "given", "program.elf", *names], cwd=tmp_path, text=True)
     assert "secret\n" not in result.stdout
-    assert result.stdout.splitlines()[:5] == [f"{name}: refused" for name in names]
+    assert result.stdout.splitlines()[:6] == [f"{name}: refused" for name in names]
     assert result.stderr == "dougong sim: file '../secret' is refused (EACCES): it is not in 'given', which --files allows\n"
     assert not (tmp_path / "made").exists()
 
