@@ -2,6 +2,7 @@
 // results in a0, a1. Vectors as values (which C never passes so) go in v0..v15, masks in m0..m3.
 #include "DougongFunctionInfo.h"
 #include "DougongISelLowering.h"
+#include "DougongPackedLanes.h"
 #include "DougongSubtarget.h"
 #include "llvm/CodeGen/CallingConvLower.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -294,6 +295,18 @@ SDValue DougongTargetLowering::lowerBuiltin(CallLoweringInfo &CLI, SmallVectorIm
       InVals.push_back(DAG.getUNDEF(In.VT));
     return CLI.Chain;
   };
+
+  if (Name.starts_with(packed::CallPrefix)) {
+    std::string Why;
+    MachineSDNode *Node = packed::instructionOf(Name, CLI, Why);
+    if (!Node)
+      return Refuse(Why);
+    for (unsigned Result = 0; Result < CLI.Ins.size(); ++Result)
+      InVals.push_back(SDValue(Node, Result));
+    Handled = true;
+    CLI.IsTailCall = false;
+    return CLI.Chain;
+  }
 
   for (auto [Register, Number] : Registers)
     if (Name == Register) {

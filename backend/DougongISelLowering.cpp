@@ -262,10 +262,11 @@ bool DougongTargetLowering::isLegalAddressingMode(const DataLayout &, const Addr
   return AM.Scale == 0 || (AM.Scale == 1 && !AM.HasBaseReg);
 }
 
-// The scalar unit's accesses must be aligned; vectors want the alignment of an element.
+// The scalar unit's accesses must be aligned; vectors want the alignment of an element, which may be a packed one of 8 or 16 bits
+// (DougongPackedLanes.cpp).
 bool DougongTargetLowering::allowsMisalignedMemoryAccesses(EVT VT, unsigned, Align Alignment, MachineMemOperand::Flags,
                                                            unsigned *Fast) const {
-  if (!VT.isVector() || VT.getScalarSizeInBits() < 8 || Alignment.value() * 8 < VT.getScalarSizeInBits())
+  if (!VT.isVector() || VT.getScalarSizeInBits() < 8 || (VT != MVT::v32i32 && Alignment.value() * 8 < VT.getScalarSizeInBits()))
     return false;
   if (Fast)
     *Fast = 1;

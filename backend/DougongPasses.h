@@ -21,6 +21,7 @@ FunctionPass *createDougongHardwareLoops();
 FunctionPass *createDougongLoopEnds();
 FunctionPass *createDougongRemoveExtensions();
 FunctionPass *createDougongVectorExpansion();
+FunctionPass *createDougongPackedLanes();
 // Tells what of a module this target has not, with its place (DougongUnsupported.cpp).
 void refuseUnsupported(const Module &M);
 // Whether the user keeps register x`Number` out of `F` (-ffixed-x7).

@@ -53,6 +53,7 @@ public:
 
   void addIRPasses() override {
     addPass(createDougongVectorExpansion());
+    addPass(createDougongPackedLanes());
     addPass(createAtomicExpandLegacyPass());
     TargetPassConfig::addIRPasses();
   }

@@ -208,6 +208,7 @@ def cases():
                    f"  %r = load {t}, ptr %po, align {size}", n=n, declares=[f"declare void @llvm.masked.compressstore.{code}({t}, ptr, <{n} x i1>)"])
         yield case(f"unaligned {t}", kind, e, f"  %s = alloca [{n * size + 16} x i8], align 16\n  %u = getelementptr i8, ptr %s, i64 5\n  store {t} %a, ptr %u, align 1\n"
                    f"  %v = load {t}, ptr %u, align 1\n  %w = getelementptr i8, ptr %u, i64 {size}\n  store {t} %v, ptr %w, align 1\n  %r = load {t}, ptr %u, align 1", n=n)
+    yield from packed_cases(case, intrinsic)
     yield case("constants", "i", "i32", f"  %r = add <32 x i32> %a, <{', '.join(f'i32 {(i * i * 37) % 1000 - 500}' for i in range(32))}>")
     yield case("float constants", "s", "float", f"  %r = fadd {f} %a, <{', '.join(f'float {i * i / 4.0:e}' for i in range(32))}>")
     yield case("affine", "i", "i32", "  %s = call <32 x i32> @llvm.stepvector.v32i32()\n  %x = mul <32 x i32> %s, splat (i32 12)\n  %y = add <32 x i32> %x, splat (i32 -7)\n  %r = add <32 x i32> %y, %a",
@@ -238,6 +239,114 @@ def cases():
         text += f"  %s{i} = select <32 x i1> %m{i}, {f} %w{i}, {f} %v{i}\n  %z{i} = fsub {f} {acc}, %s{i}\n"
         acc = f"%z{i}"
     yield case("spills of vectors and masks", "s", "float", text + f"  %r = fadd {f} {acc}, %a")
+
+
+def packed_cases(case, intrinsic):
+    """Whole registers of lanes of 8 and 16 bits, which have instructions of their own."""
+    for e, n in [("i16", 64), ("i8", 128), ("i16", 128), ("i8", 256), ("i16", 96)]:
+        t, m, bits = f"<{n} x {e}>", f"<{n} x i1>", int(e[1:])
+        for op in ["add", "sub", "mul", "and", "or", "xor"]:
+            yield case(f"{op} {t}", "i", e, f"  %r = {op} {t} %a, %b", n=n)
+        for op in ["shl", "lshr", "ashr"]:
+            yield case(f"{op} {t}", "i", e, f"  %n = and {t} %b, splat ({e} {bits - 1})\n  %r = {op} {t} %a, %n", n=n)
+            yield case(f"{op} {t} by 3", "i", e, f"  %r = {op} {t} %a, splat ({e} 3)", n=n)
+        for cc in ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]:
+            yield case(f"icmp {cc} {t}", "i", e, f"  %m = icmp {cc} {t} %a, %b\n  %r = select {m} %m, {t} %b, {t} %c", n=n)
+            yield case(f"masks {cc} {t}", "i", e, f"  %x = icmp {cc} {t} %a, %b\n  %y = icmp slt {t} %b, %c\n  %z = xor {m} %y, splat (i1 true)\n  %u = and {m} %x, %z\n"
+                       f"  %v = or {m} %z, %u\n  %w = xor {m} %v, %x\n  %q = xor {m} %w, splat (i1 true)\n  %s = sext {m} %q to {t}\n  %p = zext {m} %u to {t}\n"
+                       f"  %o = and {m} %q, %z\n  %k = select {m} %o, {t} %s, {t} %c\n  %r = add {t} %k, %p", n=n)
+        for op in ["smin", "smax", "umin", "umax", "sadd.sat", "uadd.sat", "ssub.sat", "usub.sat"]:
+            yield intrinsic(op, "i", e, 2, n=n)
+        yield case(f"abs {t}", "i", e, f"  %x = call {t} @llvm.abs.v{n}{e}({t} %a, i1 false)\n  %r = sub {t} %x, %b", n=n, declares=[f"declare {t} @llvm.abs.v{n}{e}({t}, i1)"])
+        yield case(f"divided in between {t}", "i", e, f"  %x = add {t} %a, %b\n  %y = mul {t} %x, %x\n  %d = or {t} %c, splat ({e} 1)\n  %q = udiv {t} %y, %d\n  %z = xor {t} %q, %x\n  %r = sub {t} %z, %y", n=n)
+        constants = ", ".join(f"{e} {(i * i * 37) % 200 - 100}" for i in range(n))
+        yield case(f"constants {t}", "i", e, f"  %x = add {t} %a, <{constants}>\n  %r = mul {t} %x, %b", n=n)
+        yield case(f"lanes {t}", "i", e, f"  %x = extractelement {t} %a, i32 {n - 3}\n  %y = insertelement {t} %b, {e} %x, i32 3\n  %z = mul {t} %y, %y\n  %r = add {t} %z, %c", n=n)
+        yield case(f"lanes by number {t}", "i", e, f"  %w = add {t} %a, %b\n  %i = load i8, ptr %pc, align 1\n  %j = and i8 %i, 63\n  %x = extractelement {t} %w, i8 %j\n  %k = xor i8 %j, 9\n"
+                   f"  %y = insertelement {t} %b, {e} %x, i8 %k\n  %z = mul {t} %y, %w\n  %r = add {t} %z, %c", n=n)
+        yield case(f"splat {t}", "i", e, f"  %x = extractelement {t} %a, i32 5\n  %y = insertelement {t} poison, {e} %x, i32 0\n  %s = shufflevector {t} %y, {t} poison, <{n} x i32> zeroinitializer\n"
+                   f"  %z = mul {t} %s, %b\n  %r = add {t} %z, %c", n=n)
+        yield case(f"select {t} by a scalar", "i", e, f"  %i = load i8, ptr %pc, align 1\n  %j = trunc i8 %i to i1\n  %x = add {t} %a, %b\n  %y = sub {t} %a, %b\n  %z = select i1 %j, {t} %x, {t} %y\n  %f = freeze {t} %z\n  %r = xor {t} %f, %c", n=n)
+        yield case(f"sum of a loop {t}", "i", e, f"  br label %loop\nloop:\n  %i = phi i64 [ 0, %0 ], [ %j, %loop ]\n  %s = phi {t} [ %a, %0 ], [ %v, %loop ]\n  %l = phi {t} [ splat ({e} 7), %0 ], [ %s, %loop ]\n"
+                   f"  %q = getelementptr i8, ptr %pb, i64 %i\n  %x = load {t}, ptr %q, align {bits // 8}\n  %y = mul {t} %x, %l\n  %v = add {t} %s, %y\n  %j = add i64 %i, {bits // 8}\n  %d = icmp eq i64 %j, {bits}\n"
+                   f"  br i1 %d, label %out, label %loop\nout:\n  %r = xor {t} %v, %l", n=n)
+        wide = f"<{n} x i32>"
+        for op in ["sext", "zext"]:
+            yield case(f"{op} after add {t}", "i", e, f"  %x = add {t} %a, %b\n  %y = mul {t} %x, %c\n  %w = {op} {t} %y to {wide}\n  %h = lshr {wide} %w, splat (i32 {bits - 3})\n  %k = trunc {wide} %h to {t}\n  %r = add {t} %k, %x", n=n)
+    for n in [128, 256]:
+        yield case(f"i8 through i16, {n} lanes", "i", "i8", f"  %s = add <{n} x i8> %a, %b\n  %x = zext <{n} x i8> %s to <{n} x i16>\n  %y = sext <{n} x i8> %c to <{n} x i16>\n  %z = mul <{n} x i16> %x, %y\n"
+                   f"  %h = lshr <{n} x i16> %z, splat (i16 5)\n  %k = trunc <{n} x i16> %h to <{n} x i8>\n  %r = xor <{n} x i8> %k, %s", n=n)
+    yield case("bits of i16 as bytes, words and bf16", "i", "i16", "  %x = add <64 x i16> %a, %b\n  %y = bitcast <64 x i16> %x to <128 x i8>\n  %z = mul <128 x i8> %y, %y\n  %u = bitcast <128 x i8> %z to <32 x i32>\n"
+               "  %v = mul <32 x i32> %u, splat (i32 77777)\n  %w = bitcast <32 x i32> %v to <16 x i64>\n  %k = bitcast <16 x i64> %w to <64 x i16>\n  %r = sub <64 x i16> %k, %x", n=64)
+    for e in ["half", "bfloat"]:
+        for n in [64, 128]:
+            t, m, c = f"<{n} x {e}>", f"<{n} x i1>", f"v{n}{CODE[e]}"
+            for op in ["fadd", "fsub", "fmul", "fdiv"]:
+                yield case(f"{op} {t}", "h", e, f"  %r = {op} {t} %a, %b", n=n)
+            yield case(f"fneg {t}", "h", e, f"  %x = fneg {t} %a\n  %r = fadd {t} %x, %b", n=n)
+            for op in ["minimum", "maximum", "minimumnum", "maximumnum", "copysign"]:
+                yield intrinsic(op, "h", e, 2, n=n)
+            yield intrinsic("sqrt", "h", e, 1, n=n)
+            yield intrinsic("fabs", "h", e, 1, n=n)
+            for cc in ["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule", "une"]:
+                yield case(f"fcmp {cc} {t}", "h", e, f"  %m = fcmp {cc} {t} %a, %b\n  %r = select {m} %m, {t} %b, {t} %c", n=n)
+            yield case(f"rounded in between {t}", "h", e, f"  %x = fadd {t} %a, %b\n  %y = fmul {t} %x, %c\n  %f = call {t} @llvm.floor.{c}({t} %y)\n  %z = fsub {t} %f, %x\n  %r = fmul {t} %z, %y", n=n,
+                       declares=[f"declare {t} @llvm.floor.{c}({t})"])
+            yield case(f"through float {t}", "h", e, f"  %x = fsub {t} %a, %b\n  %y = fadd {t} %x, %c\n  %w = fpext {t} %y to <{n} x float>\n  %v = fmul <{n} x float> %w, splat (float 0x3FF2000000000000)\n"
+                       f"  %h = fptrunc <{n} x float> %v to {t}\n  %z = fadd {t} %h, %y\n  %r = fsub {t} %z, %x", n=n)
+            yield case(f"bits {t}", "h", e, f"  %s = fadd {t} %a, %b\n  %x = bitcast {t} %s to <{n} x i16>\n  %y = and <{n} x i16> %x, splat (i16 -2)\n  %w = bitcast <{n} x i16> %y to {t}\n  %r = fmul {t} %w, %c", n=n)
+            yield case(f"lanes {t}", "h", e, f"  %s = fadd {t} %a, %b\n  %x = extractelement {t} %s, i32 {n - 7}\n  %y = insertelement {t} %s, {e} %x, i32 3\n  %r = fmul {t} %y, %c", n=n)
+
+
+def random_packed_case(seed):
+    """Random operations on 64 lanes of 16 bits and 128 of 8, in blocks with a branch and a loop, some of which have no packed instruction."""
+    rng = random.Random(seed)
+    e, n = rng.choice([("i16", 64), ("i8", 128), ("i16", 128), ("i8", 256)])
+    bits, t, m = int(e[1:]), f"<{n} x {e}>", f"<{n} x i1>"
+    text = "".join(f"  %{v} = load {t}, ptr %p{v}, align {rng.choice([1, bits // 8])}\n" for v in "abc") + f"  %q = icmp slt {t} %a, %b\n"
+    pool, masks, declares = ["%a", "%b", "%c"], ["%q"], set()
+
+    def operation(k):
+        x, y, z = (rng.choice(pool[-6:]) for _ in range(3))
+        name = rng.choice(["smin", "umax", "umin", "smax", "uadd.sat", "ssub.sat", "usub.sat", "sadd.sat", "ctpop", "bitreverse"])
+        arguments = [t] if name in ("ctpop", "bitreverse") else [t, t]
+        choice = rng.randrange(9)
+        if choice < 4:
+            return f"  %v{k} = {rng.choice(['add', 'sub', 'mul', 'and', 'or', 'xor'])} {t} {x}, {rng.choice([y, f'splat ({e} {rng.randrange(-100, 100)})'])}\n"
+        if choice == 4:
+            return f"  %v{k} = {rng.choice(['shl', 'lshr', 'ashr'])} {t} {x}, splat ({e} {rng.randrange(bits)})\n"
+        if choice == 5:
+            declares.add(f"declare {t} @llvm.{name}.v{n}{e}({', '.join(arguments)})")
+            return f"  %v{k} = call {t} @llvm.{name}.v{n}{e}({', '.join(f'{a} {o}' for a, o in zip(arguments, (x, y)))})\n"
+        if choice == 6:
+            masks.append(f"%m{k}")
+            new = rng.choice([f"icmp {rng.choice(['ult', 'sge', 'eq', 'ne', 'sgt'])} {t} {x}, {y}", f"{rng.choice(['and', 'or', 'xor'])} {m} {masks[-2]}, {rng.choice(masks[:-1])}", f"xor {m} {masks[-2]}, splat (i1 true)"])
+            return f"  %m{k} = {new}\n  %v{k} = select {m} %m{k}, {t} {x}, {t} {z}\n"
+        if choice == 7:
+            return f"  %v{k} = {rng.choice(['sext', 'zext'])} {m} {rng.choice(masks)} to {t}\n"
+        lanes = ", ".join(f"i32 {rng.randrange(2 * n)}" for _ in range(n))
+        return rng.choice([f"  %x{k} = extractelement {t} {x}, i32 {rng.randrange(n)}\n  %v{k} = insertelement {t} {y}, {e} %x{k}, i32 {rng.randrange(n)}\n",
+                           f"  %v{k} = shufflevector {t} {x}, {t} {y}, <{n} x i32> <{lanes}>\n", f"  %v{k} = select i1 %bit, {t} {x}, {t} {y}\n"])
+
+    def operations(first, count):
+        nonlocal text
+        for k in range(first, first + count):
+            text += operation(k)
+            pool.append(f"%v{k}")
+
+    text += "  %byte = load i8, ptr %pc, align 1\n  %bit = trunc i8 %byte to i1\n"
+    operations(0, rng.randrange(3, 12))
+    before, known, start = pool[-1], len(masks), rng.choice([pool[-2], f"splat ({e} 5)"])
+    text += f"  br i1 %bit, label %loop, label %join\nloop:\n  %i = phi i32 [ 0, %0 ], [ %j, %loop ]\n  %s = phi {t} [ {start}, %0 ], [ %last, %loop ]\n"
+    outside = len(pool)
+    pool.append("%s")
+    operations(100, rng.randrange(3, 12))
+    text += f"  %last = add {t} {pool[-1]}, %s\n  %j = add i32 %i, 1\n  %d = icmp eq i32 %j, 3\n  br i1 %d, label %join, label %loop\njoin:\n  %w = phi {t} [ {before}, %0 ], [ %last, %loop ]\n"
+    del pool[outside:], masks[known:]
+    pool.append("%w")
+    operations(200, rng.randrange(3, 12))
+    text += f"  %r = xor {t} {pool[-1]}, {pool[-2]}\n  store {t} %r, ptr %po, align {bits // 8}\n"
+    return Case(f"random packed {seed}", "i", e, n, text, declares=sorted(declares))
 
 
 def random_case(seed):
@@ -352,6 +461,7 @@ def test_vector_code_computes_what_the_host_computes(tmp_path, level):
 
 @pytest.mark.parametrize("level", ["-O2", "-O0"])
 def test_random_vector_code_computes_what_the_host_computes(tmp_path, level):
-    all_cases = [random_case(seed) for seed in range(400 if os.environ.get("DOUGONG_LONG") else 60)]
+    count = 400 if os.environ.get("DOUGONG_LONG") else 60
+    all_cases = [random_case(seed) for seed in range(count)] + [random_packed_case(seed) for seed in range(count)]
     wrong = compare(all_cases, tmp_path, level)
     assert not wrong, f"{len(wrong)} of {len(all_cases)} random functions\n" + "\n".join(wrong)

@@ -1,0 +1,44 @@
+// Vectors of lanes of 8 and 16 bits, whole registers of them: <64 x i16>, <64 x half>, <64 x bfloat>, <128 x i8>, and 2, 4, … times as many
+// lanes.
+//
+// Such a value is wide, several registers of 32 lanes of 32 bits each, or packed, one register (its carrier, a <32 x i32>) for 64 or 128
+// lanes. Selection knows only the wide form (DougongVectorLowering.cpp); the pass in DougongPackedLanes.cpp rewrites what is cheaper packed
+// into calls of single instructions:
+//
+//   %x = add <64 x i16> %a, %b        %x = call <32 x i32> @__dg_op.VADD_I16(<32 x i32> %a, <32 x i32> %b)
+#pragma once
+#include "llvm/CodeGen/TargetLowering.h"
+#include "llvm/IR/InstrTypes.h"
+#include <optional>
+
+namespace llvm::packed {
+
+// A function of this name and a record's is that instruction, without side effects; what follows another dot only tells functions of
+// different types apart.
+constexpr StringLiteral CallPrefix = "__dg_op.";
+
+// Lanes of `Width` bits, 8 or 16, in so many registers.
+struct Shape {
+  unsigned Width, Registers;
+  unsigned lanes() const { return 1024 / Width * Registers; }
+  unsigned wide() const { return lanes() / 32; } // registers of the wide form
+  bool operator==(const Shape &) const = default;
+};
+std::optional<Shape> shapeOf(const Type *T);
+
+// The record that does what `I` says of operands and result of one shape, or 0.
+unsigned recordOf(const Instruction &I);
+
+// A comparison of packed lanes: `Record` on the operands, exchanged if `Swap`; if `Either`, also on the operands exchanged, and the masks
+// are united; if `Negate`, the mask then tells the lanes for which the predicate is false.
+struct Comparison {
+  unsigned Record;
+  bool Swap, Either, Negate;
+};
+std::optional<Comparison> comparisonOf(const CmpInst &I);
+
+// What a call of `CallPrefix` becomes: the operands, in the order of the record, are registers or constants. Without a node, `Why` says
+// what is wrong with the call.
+MachineSDNode *instructionOf(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why);
+
+} // namespace llvm::packed
