@@ -1,28 +1,21 @@
-// Rewrites operations on whole registers of 8- and 16-bit lanes into packed instructions. See DougongPackedLanes.h.
+// Rewrites operations on whole registers of 8- and 16-bit lanes into packed instructions, those that DougongPackedWebs.cpp chooses. See
+// DougongPackedLanes.h.
 //
-//   %a = load <64 x i16>, ptr %p, align 2                  %a = load <32 x i32>, ptr %p, align 2
-//   %m = icmp slt <64 x i16> %a, %b                        %m = call <32 x i1> @__dg_op.VCMPLT_I16(%a, %b)
-//   %x = select <64 x i1> %m, <64 x i16> %a, %b            %x = call <32 x i32> @__dg_op.VSEL_16(%m, %a, %b)
-//   %y = udiv <64 x i16> %x, %c                            %l = call <32 x i16> @__dg_op.VWIDEN_U16(%x, 0), %h = …(%x, 1); udiv of both,
-//   wide
+//   %a = load <64 x i16>, ptr %p, align 2          %a = load <32 x i32>, ptr %p, align 2
+//   %m = icmp slt <64 x i16> %a, %b                %m = call <32 x i1> @__dg_op.VCMPLT_I16(%a, %b)
+//   %x = select <64 x i1> %m, <64 x i16> %a, %b    %x = call <32 x i32> @__dg_op.VSEL_16(%m, %a, %b)
+//   %y = udiv <64 x i16> %x, %c                    %l = call <32 x i16> @__dg_op.VWIDEN_U16(%x, 0), %h = …(%x, 1); the udiv of both, wide
 //
-// Values connected by operations that have packed instructions form a web, which is packed as a whole or not at all: its value to the
-// program is what its operations save, less what changes form at its border, each weighed by the depth of its loop. A <32 x i1> that a
-// packed compare writes holds 64 or 128 lanes, of which LLVM knows 32: only calls read it, so that nothing folds by what it knows.
+// A <32 x i1> that a packed compare writes holds 64 or 128 lanes, of which LLVM knows 32: only calls read it, so that nothing folds by what
+// it knows.
 #include "DougongPackedLanes.h"
 #include "DougongPasses.h"
 #include "DougongSubtarget.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Pass.h"
 
 using namespace llvm;
@@ -35,206 +28,34 @@ using Pieces = SmallVector<Value *, 4>; // one carrier a register
 class PackedLanes {
 public:
   PackedLanes(Function &F, const TargetInstrInfo &TII)
-      : F(F), TII(TII), Words(FixedVectorType::get(Type::getInt32Ty(F.getContext()), 32)), Tree(F), Loops(Tree) {}
+      : F(F), TII(TII), Words(FixedVectorType::get(Type::getInt32Ty(F.getContext()), 32)), Packed(choosePacked(F)) {}
   bool run();
 
 private:
   Function &F;
   const TargetInstrInfo &TII;
   FixedVectorType *Words;
-  DominatorTree Tree;
-  LoopInfo Loops;
-
-  SmallSetVector<Instruction *, 32> Candidates; // what can be packed; later, what is
-  DenseMap<Value *, unsigned> MaskWidth;        // masks that packed compares and what joins them write: the lanes they tell of
-  EquivalenceClasses<Value *> Webs;
+  SmallSetVector<Instruction *, 32> Packed;
   DenseMap<Value *, Pieces> Carriers;
   DenseSet<Value *> Negated; // masks whose carrier tells the other lanes
 
-  // Which instructions are candidates.
-  bool canPack(Instruction &I);
-  bool readsMasks(const Instruction &I) const;
-  void dropUnmatchedMasks();
-
-  // Which webs pay.
-  SmallVector<Value *, 4> carried(Instruction &I) const;
-  int64_t weight(const Instruction &I) const;
-  int64_t saved(const Instruction &I) const;
-  void chooseWebs();
-
-  // Rewriting.
   Value *call(IRBuilder<> &B, unsigned Record, ArrayRef<Value *> Operands, Type *Result = nullptr);
   Pieces &carriers(Value *V);
   Pieces constantCarriers(Constant *C, Shape S);
-  Pieces pack(IRBuilder<> &B, Value *V, Shape S);
+  Constant *constantCarrier(unsigned Width, function_ref<uint64_t(unsigned)> Lane);
+  Pieces pack(IRBuilder<> &B, Value *V, Type *To);
+  Value *widen(IRBuilder<> &B, ArrayRef<Value *> Carried, unsigned Record, Type *Element);
   Value *unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T);
   void rewrite(Instruction &I);
   Pieces rewriteMask(IRBuilder<> &B, Instruction &I);
   Pieces rewriteMemory(IRBuilder<> &B, Instruction &I);
   Pieces rewriteLane(IRBuilder<> &B, Instruction &I);
+  Pieces rewriteShuffle(IRBuilder<> &B, Instruction &I);
+  Pieces rewriteConversion(IRBuilder<> &B, Instruction &I);
+  Pieces rewriteChoice(IRBuilder<> &B, Instruction &I);
+  Pieces rewriteOperation(IRBuilder<> &B, Instruction &I);
   void finish();
 };
-
-bool isMask(const Value *V) { return V->getType()->isVectorTy() && V->getType()->getScalarType()->isIntegerTy(1); }
-bool isNot(const Instruction &I) {
-  return I.getOpcode() == Instruction::Xor && isa<Constant>(I.getOperand(1)) && cast<Constant>(I.getOperand(1))->isAllOnesValue();
-}
-
-// A vector of one scalar: what splats it.
-Value *splatScalar(const Instruction &I) { return isa<ShuffleVectorInst>(I) ? getSplatValue(&I) : nullptr; }
-
-//===-- Candidates -------------------------------------------------------------------------------------------------===//
-
-bool PackedLanes::readsMasks(const Instruction &I) const {
-  return any_of(I.operands(), [](const Use &U) { return isMask(U.get()); });
-}
-
-bool PackedLanes::canPack(Instruction &I) {
-  std::optional<Shape> S = shapeOf(I.getType());
-  auto Same = [&](unsigned Operand) { return shapeOf(I.getOperand(Operand)->getType()) == S; };
-  switch (I.getOpcode()) {
-  case Instruction::Load:
-  case Instruction::Store: {
-    Type *T = getLoadStoreType(&I);
-    std::optional<Shape> Accessed = shapeOf(T);
-    return Accessed && !I.isVolatile() && !I.isAtomic() && getLoadStoreAlignment(&I).value() * 8 >= Accessed->Width;
-  }
-  case Instruction::PHI:
-  case Instruction::Freeze:
-  case Instruction::And:
-  case Instruction::Or:
-  case Instruction::Xor:
-  case Instruction::Select:
-    return S || (isMask(&I) && I.isBitwiseLogicOp());
-  case Instruction::ICmp:
-  case Instruction::FCmp:
-    return shapeOf(I.getOperand(0)->getType()) && comparisonOf(cast<CmpInst>(I));
-  case Instruction::SExt:
-  case Instruction::ZExt:
-    return S && isMask(I.getOperand(0));
-  case Instruction::BitCast: {
-    auto *From = dyn_cast<FixedVectorType>(I.getOperand(0)->getType());
-    if (!From || !isa<FixedVectorType>(I.getType()))
-      return false;
-    std::optional<Shape> Source = shapeOf(From);
-    return (S && Source) || (S && S->Registers == 1 && !isMask(I.getOperand(0))) || (Source && Source->Registers == 1 && !isMask(&I));
-  }
-  case Instruction::ExtractElement:
-  case Instruction::InsertElement: {
-    std::optional<Shape> Vector = shapeOf(I.getOperand(0)->getType());
-    return Vector && (Vector->Registers == 1 || isa<ConstantInt>(I.getOperand(I.getNumOperands() - 1)));
-  }
-  case Instruction::ShuffleVector:
-    return S && splatScalar(I);
-  default:
-    return recordOf(I) && Same(0);
-  }
-}
-
-// A mask is packed if all that reads it is, and what reads masks if they are, of lanes of its own width.
-void PackedLanes::dropUnmatchedMasks() {
-  for (Instruction *I : Candidates)
-    if (auto *Compare = dyn_cast<CmpInst>(I))
-      MaskWidth[I] = shapeOf(Compare->getOperand(0)->getType())->Width;
-  auto WidthOf = [&](Value *V) { return MaskWidth.lookup(V); };
-  bool Changed = true;
-  while (Changed) {
-    Changed = false;
-    for (Instruction *I : Candidates) {
-      if (!isMask(I) || isa<CmpInst>(I))
-        continue;
-      unsigned Width = WidthOf(I->getOperand(0));
-      if (!isNot(*I) && WidthOf(I->getOperand(1)) != Width)
-        Width = 0;
-      Changed |= Width != WidthOf(I);
-      MaskWidth[I] = Width;
-    }
-    SmallVector<Instruction *> Dropped;
-    for (Instruction *I : Candidates) {
-      bool Drop = isMask(I) && (!WidthOf(I) || any_of(I->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); }));
-      if (std::optional<Shape> S = shapeOf(I->getType()); S && readsMasks(*I))
-        Drop |= WidthOf(I->getOperand(0)) != S->Width;
-      if (Drop)
-        Dropped.push_back(I);
-    }
-    for (Instruction *I : Dropped) {
-      Candidates.remove(I);
-      MaskWidth.erase(I);
-      Changed = true;
-    }
-  }
-}
-
-//===-- Webs -------------------------------------------------------------------------------------------------------===//
-
-// The operands that a candidate takes as carriers, without constants.
-SmallVector<Value *, 4> PackedLanes::carried(Instruction &I) const {
-  SmallVector<Value *, 4> Operands;
-  if (splatScalar(I))
-    return Operands;
-  for (Value *Operand : I.operands())
-    if (!isa<Constant>(Operand) && (shapeOf(Operand->getType()) || isMask(Operand)))
-      Operands.push_back(Operand);
-  return Operands;
-}
-
-int64_t PackedLanes::weight(const Instruction &I) const { return int64_t(1) << 3 * std::min(Loops.getLoopDepth(I.getParent()), 5u); }
-
-// Instructions of the wide form less those of the packed one.
-int64_t PackedLanes::saved(const Instruction &I) const {
-  Type *T = isa<StoreInst>(I) || isa<CmpInst>(I) ? I.getOperand(0)->getType() : I.getType();
-  std::optional<Shape> S = shapeOf(T);
-  switch (I.getOpcode()) {
-  case Instruction::PHI:
-  case Instruction::Freeze:
-  case Instruction::ShuffleVector:
-  case Instruction::ExtractElement:
-  case Instruction::InsertElement:
-    return 0;
-  case Instruction::BitCast: // most go through the stack
-    return 4;
-  default:
-    return S ? int64_t(S->wide()) - S->Registers : 1;
-  }
-}
-
-void PackedLanes::chooseWebs() {
-  for (Instruction *I : Candidates) {
-    Webs.insert(I);
-    for (Value *Operand : carried(*I))
-      Webs.unionSets(I, Operand);
-  }
-  DenseMap<Value *, int64_t> Gain;
-  SmallSetVector<Value *, 16> Seen;
-  DenseSet<Value *> Refused;
-  auto Border = [&](Value *V) { // V, of a shape, where it is defined
-    Shape S = *shapeOf(V->getType());
-    auto *Def = dyn_cast<Instruction>(V);
-    int64_t Often = Def ? weight(*Def) : 1;
-    Value *Web = Webs.getLeaderValue(V);
-    if (!Def || !Candidates.contains(Def)) {
-      Gain[Web] -= Often * S.Registers * (S.Width == 8 ? 3 : 1);
-      if (Def && !Def->getInsertionPointAfterDef())
-        Refused.insert(Web);
-    } else if (any_of(V->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); })) {
-      Gain[Web] -= Often * S.wide();
-    }
-  };
-  for (Instruction *I : Candidates) {
-    Gain[Webs.getLeaderValue(I)] += saved(*I) * weight(*I);
-    if (shapeOf(I->getType()))
-      Border(I);
-    for (Value *Operand : carried(*I))
-      if (!isMask(Operand) && !(isa<Instruction>(Operand) && Candidates.contains(cast<Instruction>(Operand))) && Seen.insert(Operand))
-        Border(Operand);
-  }
-  Candidates.remove_if([&](Instruction *I) {
-    Value *Web = Webs.getLeaderValue(I);
-    return Gain.lookup(Web) <= 0 || Refused.contains(Web);
-  });
-}
-
-//===-- Rewriting --------------------------------------------------------------------------------------------------===//
 
 Value *PackedLanes::call(IRBuilder<> &B, unsigned Record, ArrayRef<Value *> Operands, Type *Result) {
   if (!Result)
@@ -262,23 +83,30 @@ Value *PackedLanes::call(IRBuilder<> &B, unsigned Record, ArrayRef<Value *> Oper
 Value *part(IRBuilder<> &B, Value *V, unsigned Part) {
   return B.CreateExtractVector(FixedVectorType::get(V->getType()->getScalarType(), 32), V, uint64_t(32 * Part));
 }
-Value *concatenate(IRBuilder<> &B, ArrayRef<Value *> Parts) {
-  SmallVector<Value *, 8> All(Parts);
-  return concatenateVectors(B, All);
-}
 
-Pieces PackedLanes::pack(IRBuilder<> &B, Value *V, Shape S) {
-  Type *Element = V->getType()->getScalarType();
+// The wide form, or lanes of 32 bits, to lanes of `To`.
+Pieces PackedLanes::pack(IRBuilder<> &B, Value *V, Type *To) {
+  Type *Element = To->getScalarType();
   unsigned Record = Element->isHalfTy() ? Dougong::VPACK_F16 : Element->isBFloatTy() ? Dougong::VPACK_BF16 : Dougong::VPACK_I16;
   Pieces Halves;
-  for (unsigned Part = 0; Part < S.wide(); Part += 2)
+  for (unsigned Part = 0; Part < shapeOf(To)->wide(); Part += 2)
     Halves.push_back(call(B, Record, {part(B, V, Part), part(B, V, Part + 1)}));
-  if (S.Width == 16)
+  if (shapeOf(To)->Width == 16)
     return Halves;
   Pieces Carried;
   for (unsigned I = 0; I < Halves.size(); I += 2)
     Carried.push_back(call(B, Dougong::VPACK_I8, {Halves[I], Halves[I + 1]}));
   return Carried;
+}
+
+// All lanes of the carriers, by an instruction that widens 32 of them, as `Element`s.
+Value *PackedLanes::widen(IRBuilder<> &B, ArrayRef<Value *> Carried, unsigned Record, Type *Element) {
+  bool Bytes = Record == Dougong::VWIDEN_I8 || Record == Dougong::VWIDEN_U8;
+  SmallVector<Value *, 8> Parts;
+  for (Value *Carrier : Carried)
+    for (unsigned Part = 0; Part < (Bytes ? 4 : 2); ++Part)
+      Parts.push_back(call(B, Record, {Carrier, B.getInt32(Part)}, FixedVectorType::get(Element, 32)));
+  return concatenateVectors(B, Parts);
 }
 
 Value *PackedLanes::unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T) {
@@ -287,35 +115,35 @@ Value *PackedLanes::unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T) {
                     : Element->isBFloatTy()    ? Dougong::VWIDEN_BF16
                     : Element->isIntegerTy(16) ? Dougong::VWIDEN_U16
                                                : Dougong::VWIDEN_U8;
-  SmallVector<Value *, 8> Parts;
-  for (Value *Carrier : Carried)
-    for (unsigned Part = 0; Part < shapeOf(T)->wide() / Carried.size(); ++Part)
-      Parts.push_back(call(B, Record, {Carrier, B.getInt32(Part)}, FixedVectorType::get(Element, 32)));
-  return concatenate(B, Parts);
+  return widen(B, Carried, Record, Element);
 }
 
-// A constant's bits, 128 bytes a carrier. Empty if it is none that can be written down, such as a symbol's.
+// 128 bytes, by lanes.
+Constant *PackedLanes::constantCarrier(unsigned Width, function_ref<uint64_t(unsigned)> Lane) {
+  uint32_t Bits[32] = {};
+  for (unsigned I = 0; I < 1024 / Width; ++I)
+    Bits[I * Width / 32] |= uint32_t(Lane(I) & ((1u << Width) - 1)) << I * Width % 32;
+  return ConstantDataVector::get(F.getContext(), Bits);
+}
+
+// A constant's bits. Empty if it is none that can be written down, such as a symbol's.
 Pieces PackedLanes::constantCarriers(Constant *C, Shape S) {
-  unsigned Lanes = 1024 / S.Width;
   Pieces Carried;
   if (isa<UndefValue>(C)) // poison too
     return Pieces(S.Registers, isa<PoisonValue>(C) ? PoisonValue::get(Words) : Constant::getNullValue(Words));
-  for (unsigned Register = 0; Register < S.Registers; ++Register) {
-    SmallVector<uint32_t, 32> Bits(32);
-    for (unsigned Lane = 0; Lane < Lanes; ++Lane) {
-      Constant *Element = C->getAggregateElement(Register * Lanes + Lane);
-      APInt Value(S.Width, 0);
-      if (auto *Integer = dyn_cast_or_null<ConstantInt>(Element))
-        Value = Integer->getValue();
-      else if (auto *Float = dyn_cast_or_null<ConstantFP>(Element))
-        Value = Float->getValueAPF().bitcastToAPInt();
-      else if (!isa_and_nonnull<UndefValue>(Element))
-        return {};
-      Bits[Lane * S.Width / 32] |= uint32_t(Value.getZExtValue()) << Lane * S.Width % 32;
-    }
-    Carried.push_back(ConstantDataVector::get(F.getContext(), Bits));
-  }
-  return Carried;
+  bool Known = true;
+  auto Bits = [&](unsigned Lane) -> uint64_t {
+    Constant *Element = C->getAggregateElement(Lane);
+    if (auto *Integer = dyn_cast_or_null<ConstantInt>(Element))
+      return Integer->getZExtValue();
+    if (auto *Float = dyn_cast_or_null<ConstantFP>(Element))
+      return Float->getValueAPF().bitcastToAPInt().getZExtValue();
+    Known &= isa_and_nonnull<UndefValue>(Element);
+    return 0;
+  };
+  for (unsigned Register = 0; Register < S.Registers; ++Register)
+    Carried.push_back(constantCarrier(S.Width, [&](unsigned Lane) { return Bits(Register * (1024 / S.Width) + Lane); }));
+  return Known ? Carried : Pieces();
 }
 
 // A reference to be used before the next carrier is made.
@@ -331,7 +159,7 @@ Pieces &PackedLanes::carriers(Value *V) {
     IRBuilder<> B(Def ? &**Def->getInsertionPointAfterDef() : &*F.getEntryBlock().getFirstInsertionPt());
     if (!Def || Def->getDebugLoc())
       B.SetCurrentDebugLocation(Def ? Def->getDebugLoc() : DebugLoc());
-    Carried = pack(B, V, S);
+    Carried = pack(B, V, V->getType());
   }
   return Carriers[V] = Carried;
 }
@@ -430,95 +258,156 @@ Pieces PackedLanes::rewriteLane(IRBuilder<> &B, Instruction &I) {
   return Carried;
 }
 
+Pieces PackedLanes::rewriteShuffle(IRBuilder<> &B, Instruction &I) {
+  Shape S = *shapeOf(I.getType());
+  bool Bytes = S.Width == 8;
+  if (Value *Scalar = splatScalar(I)) {
+    Scalar = B.CreateZExt(B.CreateBitCast(Scalar, B.getIntNTy(S.Width)), B.getInt64Ty());
+    return Pieces(S.Registers, call(B, Bytes ? Dougong::VSPLAT_8 : Dougong::VSPLAT_16, {Scalar}));
+  }
+  Pieces Sources = carriers(I.getOperand(0));
+  if (!isa<PoisonValue>(I.getOperand(1)))
+    Sources.append(Pieces(carriers(I.getOperand(1))));
+  Pieces Results;
+  for (const RegisterShuffle &R : registersOf(cast<ShuffleVectorInst>(I))) {
+    auto Source = [&](int Register) -> Value * {
+      return Register >= 0 && Register < int(Sources.size()) ? Sources[Register] : PoisonValue::get(Words);
+    };
+    Value *First = Source(R.First), *Second = Source(R.Second);
+    if (R.Record) {
+      Results.push_back(call(B, R.Record, {First, Second, B.getInt32(R.Immediate)}));
+    } else if (R.Lanes.empty()) {
+      Results.push_back(First);
+    } else {
+      unsigned Permutes = Bytes ? Dougong::VPERM_8 : Dougong::VPERM_16;
+      Value *Numbers = constantCarrier(S.Width, [&](unsigned Lane) { return R.Lanes[Lane]; });
+      Value *Permuted = call(B, Permutes, {First, Numbers});
+      if (R.Second >= 0) { // numbers count both, and the permutation counts them modulo one
+        Value *Limit = constantCarrier(S.Width, [&](unsigned) { return 1024 / S.Width; });
+        Value *OfFirst =
+            call(B, Bytes ? Dougong::VCMPLT_U8 : Dougong::VCMPLT_U16, {Numbers, Limit}, FixedVectorType::get(B.getInt1Ty(), 32));
+        Permuted = call(B, Bytes ? Dougong::VSEL_8 : Dougong::VSEL_16, {OfFirst, Permuted, call(B, Permutes, {Second, Numbers})});
+      }
+      Results.push_back(Permuted);
+    }
+  }
+  return Results;
+}
+
+// Bit casts, and conversions between packed lanes of different widths or with lanes of 32 bits.
+Pieces PackedLanes::rewriteConversion(IRBuilder<> &B, Instruction &I) {
+  Value *V = I.getOperand(0);
+  std::optional<Shape> S = shapeOf(I.getType()), From = shapeOf(V->getType());
+  Type *Element = (From ? V : &I)->getType()->getScalarType();
+  bool Signed = I.getOpcode() == Instruction::SExt || I.getOpcode() == Instruction::SIToFP;
+  if (!From) // from lanes of 32 bits
+    return I.getOpcode() == Instruction::BitCast ? Pieces{B.CreateBitCast(V, Words)} : pack(B, V, I.getType());
+  Pieces Carried = carriers(V), Results;
+  if (I.getOpcode() == Instruction::BitCast) {
+    if (S)
+      return Carried;
+    I.replaceAllUsesWith(B.CreateBitCast(Carried[0], I.getType()));
+  } else if (!S) {
+    unsigned Record = Element->isHalfTy()        ? Dougong::VWIDEN_F16
+                      : Element->isBFloatTy()    ? Dougong::VWIDEN_BF16
+                      : Element->isIntegerTy(16) ? Signed ? Dougong::VWIDEN_I16 : Dougong::VWIDEN_U16
+                      : Signed                   ? Dougong::VWIDEN_I8
+                                                 : Dougong::VWIDEN_U8;
+    Value *Wide = widen(B, Carried, Record, Element->isIntegerTy() ? B.getInt32Ty() : B.getFloatTy());
+    if (isa<SIToFPInst, UIToFPInst>(I))
+      Wide = B.CreateSIToFP(Wide, I.getType()); // of at most 16 bits: never negative by mistake
+    I.replaceAllUsesWith(Wide);
+  } else if (I.getOpcode() == Instruction::Trunc) {
+    for (unsigned Register = 0; Register < Carried.size(); Register += 2)
+      Results.push_back(call(B, Dougong::VPACK_I8, {Carried[Register], Carried[Register + 1]}));
+  } else { // bytes to halves: above each byte comes one of zeros or of its sign
+    for (Value *Carrier : Carried) {
+      Value *Above = Constant::getNullValue(Words);
+      if (Signed)
+        Above = call(B, Dougong::VSRA_I8, {Carrier, constantCarrier(8, [](unsigned) { return 7; })});
+      for (unsigned Upper : {0, 1})
+        Results.push_back(call(B, Dougong::VZIP_8, {Carrier, Above, B.getInt32(Upper)}));
+    }
+  }
+  return Results;
+}
+
+// Selects, and masks as numbers.
+Pieces PackedLanes::rewriteChoice(IRBuilder<> &B, Instruction &I) {
+  Shape S = *shapeOf(I.getType());
+  Value *Condition = I.getOperand(0);
+  Pieces Then, Else, Results;
+  if (isa<SelectInst>(I)) {
+    Then = carriers(I.getOperand(1)), Else = carriers(I.getOperand(2));
+  } else {
+    Then.assign(S.Registers, constantCarrier(S.Width, [&](unsigned) { return isa<SExtInst>(I) ? ~uint64_t(0) : 1; }));
+    Else.assign(S.Registers, Constant::getNullValue(Words));
+  }
+  if (Negated.contains(Condition))
+    std::swap(Then, Else);
+  for (unsigned Register = 0; Register < S.Registers; ++Register)
+    Results.push_back(isMask(Condition) ? call(B, S.Width == 8 ? Dougong::VSEL_8 : Dougong::VSEL_16,
+                                               {Carriers.lookup(Condition)[Register], Then[Register], Else[Register]})
+                                        : B.CreateSelect(Condition, Then[Register], Else[Register]));
+  return Results;
+}
+
+// What one record, or an operation on bits, does register by register.
+Pieces PackedLanes::rewriteOperation(IRBuilder<> &B, Instruction &I) {
+  SmallVector<Pieces, 3> Operands;
+  for (Value *Operand : I.operands())
+    if (shapeOf(Operand->getType())) // the flag of abs and the callee have none
+      Operands.push_back(carriers(Operand));
+  Pieces Results;
+  for (unsigned Register = 0; Register < shapeOf(I.getType())->Registers; ++Register) {
+    SmallVector<Value *, 3> Of;
+    for (const Pieces &Operand : Operands)
+      Of.push_back(Operand[Register]);
+    Results.push_back(isa<FreezeInst>(I)     ? B.CreateFreeze(Of[0])
+                      : I.isBitwiseLogicOp() ? B.CreateBinOp(Instruction::BinaryOps(I.getOpcode()), Of[0], Of[1])
+                                             : call(B, recordOf(I), Of));
+  }
+  return Results;
+}
+
 void PackedLanes::rewrite(Instruction &I) {
   IRBuilder<> B(&I);
-  std::optional<Shape> S = shapeOf(I.getType());
   Pieces Results;
-  switch (I.getOpcode()) {
-  case Instruction::Load:
-  case Instruction::Store:
+  if (isa<LoadInst, StoreInst>(I))
     Results = rewriteMemory(B, I);
-    break;
-  case Instruction::PHI: // the incoming values come last
-    for (unsigned Register = 0; Register < S->Registers; ++Register)
+  else if (isa<PHINode>(I)) // the incoming values come last
+    for (unsigned Register = 0; Register < shapeOf(I.getType())->Registers; ++Register)
       Results.push_back(B.CreatePHI(Words, I.getNumOperands()));
-    break;
-  case Instruction::ExtractElement:
-  case Instruction::InsertElement:
+  else if (isa<ExtractElementInst, InsertElementInst>(I))
     Results = rewriteLane(B, I);
-    break;
-  case Instruction::ShuffleVector: {
-    Value *Scalar = splatScalar(I);
-    Scalar = B.CreateZExt(B.CreateBitCast(Scalar, B.getIntNTy(S->Width)), B.getInt64Ty());
-    Results.assign(S->Registers, call(B, S->Width == 8 ? Dougong::VSPLAT_8 : Dougong::VSPLAT_16, {Scalar}));
-    break;
-  }
-  case Instruction::BitCast:
-    if (S && shapeOf(I.getOperand(0)->getType()))
-      Results = carriers(I.getOperand(0));
-    else if (S)
-      Results = {B.CreateBitCast(I.getOperand(0), Words)};
-    else
-      I.replaceAllUsesWith(B.CreateBitCast(carriers(I.getOperand(0))[0], I.getType()));
-    break;
-  case Instruction::Freeze:
-    for (Value *Carrier : Pieces(carriers(I.getOperand(0))))
-      Results.push_back(B.CreateFreeze(Carrier));
-    break;
-  case Instruction::Select:
-  case Instruction::SExt:
-  case Instruction::ZExt: {
-    Value *Condition = I.getOperand(0);
-    Pieces Then, Else;
-    if (isa<SelectInst>(I)) {
-      Then = carriers(I.getOperand(1)), Else = carriers(I.getOperand(2));
-    } else {
-      Then = constantCarriers(ConstantInt::get(I.getType(), isa<SExtInst>(I) ? -1 : 1, true), *S);
-      Else = constantCarriers(Constant::getNullValue(I.getType()), *S);
-    }
-    if (Negated.contains(Condition))
-      std::swap(Then, Else);
-    for (unsigned Register = 0; Register < S->Registers; ++Register)
-      Results.push_back(isMask(Condition) ? call(B, S->Width == 8 ? Dougong::VSEL_8 : Dougong::VSEL_16,
-                                                 {Carriers.lookup(Condition)[Register], Then[Register], Else[Register]})
-                                          : B.CreateSelect(Condition, Then[Register], Else[Register]));
-    break;
-  }
-  default:
-    if (isMask(&I)) {
-      Results = rewriteMask(B, I);
-      break;
-    }
-    SmallVector<Pieces, 3> Operands;
-    for (Value *Operand : I.operands())
-      if (shapeOf(Operand->getType())) // the flag of abs and the callee are none
-        Operands.push_back(carriers(Operand));
-    for (unsigned Register = 0; Register < S->Registers; ++Register) {
-      SmallVector<Value *, 3> Of;
-      for (const Pieces &Operand : Operands)
-        Of.push_back(Operand[Register]);
-      Results.push_back(I.isBitwiseLogicOp() ? B.CreateBinOp(Instruction::BinaryOps(I.getOpcode()), Of[0], Of[1])
-                                             : call(B, recordOf(I), Of));
-    }
-  }
-  if (!I.getType()->isVoidTy())
+  else if (isa<ShuffleVectorInst>(I))
+    Results = rewriteShuffle(B, I);
+  else if (isa<SelectInst>(I) || (isa<CastInst>(I) && isMask(I.getOperand(0))))
+    Results = rewriteChoice(B, I);
+  else if (isa<CastInst>(I))
+    Results = rewriteConversion(B, I);
+  else if (isMask(&I))
+    Results = rewriteMask(B, I);
+  else
+    Results = rewriteOperation(B, I);
+  if (!Results.empty())
     Carriers[&I] = Results;
 }
 
 // Phis get their values; what is not packed reads the wide form; the old instructions go.
 void PackedLanes::finish() {
-  for (Instruction *I : Candidates)
+  for (Instruction *I : Packed)
     if (auto *Phi = dyn_cast<PHINode>(I))
       for (unsigned From = 0; From < Phi->getNumIncomingValues(); ++From) {
         Pieces Values = carriers(Phi->getIncomingValue(From));
         for (auto [To, Value] : zip_equal(Carriers.lookup(Phi), Values))
           cast<PHINode>(To)->addIncoming(Value, Phi->getIncomingBlock(From));
       }
-  for (Instruction *I : Candidates) {
+  for (Instruction *I : Packed) {
     if (!shapeOf(I->getType()) || Carriers.lookup(I).empty())
       continue;
     Pieces Carried = Carriers.lookup(I);
-    auto IsWide = [&](Use &U) { return !Candidates.contains(cast<Instruction>(U.getUser())); };
+    auto IsWide = [&](Use &U) { return !Packed.contains(cast<Instruction>(U.getUser())); };
     if (any_of(I->uses(), IsWide)) {
       IRBuilder<> B(&**I->getInsertionPointAfterDef());
       if (I->getDebugLoc())
@@ -533,24 +422,19 @@ void PackedLanes::finish() {
       else
         Record->setKillLocation();
   }
-  for (Instruction *I : Candidates)
+  for (Instruction *I : Packed)
     I->dropAllReferences();
-  for (Instruction *I : Candidates)
+  for (Instruction *I : Packed)
     I->eraseFromParent();
 }
 
 bool PackedLanes::run() {
-  for (Instruction &I : instructions(F))
-    if (Tree.isReachableFromEntry(I.getParent()) && canPack(I))
-      Candidates.insert(&I);
-  dropUnmatchedMasks();
-  chooseWebs();
-  if (Candidates.empty())
+  if (Packed.empty())
     return false;
   for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F)) {
     SmallVector<Instruction *> Old;
     for (Instruction &I : *Block)
-      if (Candidates.contains(&I))
+      if (Packed.contains(&I))
         Old.push_back(&I);
     for (Instruction *I : Old)
       rewrite(*I);

@@ -7,8 +7,10 @@
 //
 //   %x = add <64 x i16> %a, %b        %x = call <32 x i32> @__dg_op.VADD_I16(<32 x i32> %a, <32 x i32> %b)
 #pragma once
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/CodeGen/TargetLowering.h"
-#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include <optional>
 
 namespace llvm::packed {
@@ -37,6 +39,30 @@ struct Comparison {
 };
 std::optional<Comparison> comparisonOf(const CmpInst &I);
 
+// One register of a shuffle's result, from one or two registers of its operands (those of the first operand come first). Without a first it
+// is poison. With a record it is that of both and `Immediate`; else with lanes, lane i is lane Lanes[i] of the first followed by the
+// second; else it is the first.
+struct RegisterShuffle {
+  int First = -1, Second = -1;
+  unsigned Record = 0, Immediate = 0;
+  SmallVector<int, 128> Lanes;
+  unsigned instructions() const { return Record || (!Lanes.empty() && Second < 0) ? 1 : Lanes.empty() ? 0 : 4; }
+};
+// Empty if a register of the result needs more than two.
+SmallVector<RegisterShuffle, 4> registersOf(const ShuffleVectorInst &I);
+
+// The instructions of `F` to be packed: whole webs (DougongPackedWebs.cpp).
+SmallSetVector<Instruction *, 32> choosePacked(Function &F);
+// The operands that a packed instruction takes as carriers, constants left out.
+SmallVector<Value *, 4> carriedOperands(const Instruction &I);
+
+inline bool isMask(const Value *V) { return V->getType()->isVectorTy() && V->getType()->getScalarType()->isIntegerTy(1); }
+// The complement of a mask.
+inline bool isNot(const Instruction &I) {
+  return I.getOpcode() == Instruction::Xor && isa<Constant>(I.getOperand(1)) && cast<Constant>(I.getOperand(1))->isAllOnesValue();
+}
+// The scalar that a shuffle copies to all lanes, if it is of that kind.
+inline Value *splatScalar(const Instruction &I) { return isa<ShuffleVectorInst>(I) ? getSplatValue(&I) : nullptr; }
 // What a call of `CallPrefix` becomes: the operands, in the order of the record, are registers or constants. Without a node, `Why` says
 // what is wrong with the call.
 MachineSDNode *instructionOf(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why);

@@ -273,9 +273,21 @@ def packed_cases(case, intrinsic):
         wide = f"<{n} x i32>"
         for op in ["sext", "zext"]:
             yield case(f"{op} after add {t}", "i", e, f"  %x = add {t} %a, %b\n  %y = mul {t} %x, %c\n  %w = {op} {t} %y to {wide}\n  %h = lshr {wide} %w, splat (i32 {bits - 3})\n  %k = trunc {wide} %h to {t}\n  %r = add {t} %k, %x", n=n)
+        for name, lanes in {"reverse": [n - 1 - i for i in range(n)], "slide": [i + 5 for i in range(n)], "rotate": [(i + 9) % n for i in range(n)], "zip": [i // 2 + n * (i % 2) for i in range(n)],
+                            "zip the upper": [n // 2 + i // 2 + n * (i % 2) for i in range(n)], "even": [2 * i for i in range(n)], "odd": [2 * i + 1 for i in range(n)], "any": [(i * 7 + 3) % (2 * n) for i in range(n)],
+                            "every third": [i * 3 % n for i in range(n)], "one": [n // 2 + 1] * n, "double": [i // 2 for i in range(n)], "the second": [i + n for i in range(n)], "halves": [(i + n // 2) % n for i in range(n)],
+                            "some poison": [-1 if i % 5 == 2 else n - 1 - i for i in range(n)]}.items():
+            text = ", ".join(f"i32 {i if i >= 0 else 'poison'}" for i in lanes)
+            known = f"  %g = select {m} <{', '.join(f'i1 {int(i >= 0)}' for i in lanes)}>, {t} %s, {t} %c\n" if -1 in lanes else f"  %g = freeze {t} %s\n"
+            yield case(f"{name} {t}", "i", e, f"  %x = mul {t} %a, %c\n  %y = mul {t} %b, %c\n  %s = shufflevector {t} %x, {t} %y, <{n} x i32> <{text}>\n{known}  %r = add {t} %g, %x", n=n)
+        for op in ["sitofp", "uitofp"]:
+            yield case(f"{op} {t}", "i", e, f"  %x = add {t} %a, %b\n  %y = mul {t} %x, %c\n  %r = {op} {t} %y to <{n} x float>", out="float", n=n)
     for n in [128, 256]:
         yield case(f"i8 through i16, {n} lanes", "i", "i8", f"  %s = add <{n} x i8> %a, %b\n  %x = zext <{n} x i8> %s to <{n} x i16>\n  %y = sext <{n} x i8> %c to <{n} x i16>\n  %z = mul <{n} x i16> %x, %y\n"
                    f"  %h = lshr <{n} x i16> %z, splat (i16 5)\n  %k = trunc <{n} x i16> %h to <{n} x i8>\n  %r = xor <{n} x i8> %k, %s", n=n)
+    for k in [0, 1]:
+        yield case(f"half {k} of 128 lanes of 16 bits, twice", "i", "i16", "  %s = mul <128 x i16> %a, %b\n  %h = shufflevector <128 x i16> %s, <128 x i16> poison, <64 x i32> <" + ", ".join(f"i32 {64 * k + i}" for i in range(64)) + ">\n"
+                   "  %t = add <64 x i16> %h, splat (i16 3)\n  %r = shufflevector <64 x i16> %t, <64 x i16> %h, <128 x i32> <" + ", ".join(f"i32 {i}" for i in range(128)) + ">", n=128)
     yield case("bits of i16 as bytes, words and bf16", "i", "i16", "  %x = add <64 x i16> %a, %b\n  %y = bitcast <64 x i16> %x to <128 x i8>\n  %z = mul <128 x i8> %y, %y\n  %u = bitcast <128 x i8> %z to <32 x i32>\n"
                "  %v = mul <32 x i32> %u, splat (i32 77777)\n  %w = bitcast <32 x i32> %v to <16 x i64>\n  %k = bitcast <16 x i64> %w to <64 x i16>\n  %r = sub <64 x i16> %k, %x", n=64)
     for e in ["half", "bfloat"]:
@@ -325,6 +337,8 @@ def random_packed_case(seed):
         if choice == 7:
             return f"  %v{k} = {rng.choice(['sext', 'zext'])} {m} {rng.choice(masks)} to {t}\n"
         lanes = ", ".join(f"i32 {rng.randrange(2 * n)}" for _ in range(n))
+        at, step = rng.randrange(n), rng.choice([1, -1, 2])
+        lanes = rng.choice([lanes, ", ".join(f"i32 {(at + i * step) % n}" for i in range(n))])
         return rng.choice([f"  %x{k} = extractelement {t} {x}, i32 {rng.randrange(n)}\n  %v{k} = insertelement {t} {y}, {e} %x{k}, i32 {rng.randrange(n)}\n",
                            f"  %v{k} = shufflevector {t} {x}, {t} {y}, <{n} x i32> <{lanes}>\n", f"  %v{k} = select i1 %bit, {t} {x}, {t} {y}\n"])
 
