@@ -94,6 +94,7 @@ class DougongInst<dag outs, dag ins, string mnemonic, string operands, Timing ti
   let SchedRW = [timing];
   bits<32> Inst = 0;
   bits<32> SoftFail = 0;
+  bits<32> Ignored = 0; // fields that are 0 in assembly and that the machine does not look at
   let DecoderNamespace = "Dougong";
 
   string Mnemonic = mnemonic;

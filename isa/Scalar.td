@@ -126,12 +126,16 @@ def JALR : FormatI<OpJalr, 0b000, (outs GPR:$rd), (ins GPR:$rs1, simm12:$imm), "
 let hasSideEffects = 1 in {
 // | 31 mode 28 | 27 pred 24 | 23 succ 20 | 19 0 15 | 14 000 12 | 11 0 7 | 6 opcode 0 |
 def FENCE : DougongInst<(outs), (ins fence_set:$pred, fence_set:$succ), "fence", "$pred, $succ", Store,
-                        "Orders memory accesses. The machine's memory is coherent and in order: nothing to do.", "(void)pred, (void)succ;"> {
+                        "Orders memory accesses. The machine's memory is coherent and in order: nothing to do. Fields that are reserved are ignored.",
+                        "(void)pred, (void)succ;"> {
   bits<4> pred;
   bits<4> succ;
   let Opcode = OpFence.Value;
   let Inst{27-24} = pred;
   let Inst{23-20} = succ;
+  let Ignored{31-28} = 0b1111;
+  let Ignored{19-15} = 0b11111;
+  let Ignored{11-7} = 0b11111;
 }
 def FENCE_TSO : DougongInst<(outs), (ins), "fence.tso", "", Store, "Orders memory accesses, as FENCE.", ";"> {
   let Opcode = OpFence.Value;
@@ -211,6 +215,7 @@ def REMUW : Div<0b111, "remuw", "Remainder in 32 bits, unsigned, the result sign
 
 // ---- A --------------------------------------------------------------------------------------------------------------
 // | 31 funct5 27 | 26 aq | 25 rl | 24 rs2 20 | 19 rs1 15 | 14 funct3 12 | 11 rd 7 | 6 opcode 0 |    Memory is in order: aq and rl change nothing.
+// The address is a multiple of the width, as the A extension has it.
 class AtomicInst<bits<5> funct5, bit aq, bit rl, bits<3> width, dag ins, string mnemonic, string operands, string doc, string semantics>
     : FormatR<OpAmo, {funct5, aq, rl}, width, (outs GPR:$rd), ins, mnemonic # !cond(!and(aq, rl): ".aqrl", aq: ".aq", rl: ".rl", true: ""),
               operands, Atomic, doc, semantics> {
@@ -226,9 +231,9 @@ multiclass AtomicOrders<bits<5> funct5, bits<3> width, dag ins, string mnemonic,
 // `value` computes what is stored from `old` and `operand`, both of the width's unsigned type.
 multiclass Amo<bits<5> funct5, string mnemonic, string doc, string value> {
   defm _W : AtomicOrders<funct5, 0b010, (ins GPR:$rs2, GPR:$rs1), mnemonic # ".w", "$rd, $rs2, (${rs1})", doc # " 32 bits; returns the old value, sign-extended.",
-    "using S = int32_t; using U = uint32_t; U old = load<U>(rs1), operand = (U)rs2; store<U>(rs1, " # value # "); rd = (int64_t)(S)old;">;
+    "using S = int32_t; using U = uint32_t; U old = load<U>(aligned<U>(rs1)), operand = (U)rs2; store<U>(rs1, " # value # "); rd = (int64_t)(S)old;">;
   defm _D : AtomicOrders<funct5, 0b011, (ins GPR:$rs2, GPR:$rs1), mnemonic # ".d", "$rd, $rs2, (${rs1})", doc # " 64 bits; returns the old value.",
-    "using S = int64_t; using U = uint64_t; U old = load<U>(rs1), operand = (U)rs2; store<U>(rs1, " # value # "); rd = (uint64_t)(S)old;">;
+    "using S = int64_t; using U = uint64_t; U old = load<U>(aligned<U>(rs1)), operand = (U)rs2; store<U>(rs1, " # value # "); rd = (uint64_t)(S)old;">;
 }
 defm AMOADD : Amo<0b00000, "amoadd", "Adds to memory, atomically.", "old + operand">;
 defm AMOSWAP : Amo<0b00001, "amoswap", "Swaps with memory, atomically.", "operand">;
@@ -244,10 +249,10 @@ defm AMOMAXU : Amo<0b11100, "amomaxu", "Unsigned maximum into memory, atomically
 multiclass Reserved<bits<3> width, string suffix, string signed, string unsigned> {
   let rs2 = 0 in
   defm LR # NAME : AtomicOrders<0b00010, width, (ins GPR:$rs1), "lr" # suffix, "$rd, (${rs1})", "Loads and reserves the address.",
-    "uint64_t address = rs1; rd = (int64_t)load<" # signed # ">(address); core.reservation = address;">;
+    "uint64_t address = aligned<" # signed # ">(rs1); rd = (int64_t)load<" # signed # ">(address); core.reservation = address;">;
   defm SC # NAME : AtomicOrders<0b00011, width, (ins GPR:$rs2, GPR:$rs1), "sc" # suffix, "$rd, $rs2, (${rs1})",
     "Stores if the address is still reserved: 0 if it did, 1 if not.",
-    "bool reserved = core.reservation == rs1; if (reserved) store<" # unsigned # ">(rs1, (" # unsigned # ")rs2); core.reservation = ~0ull; rd = !reserved;">;
+    "bool reserved = core.reservation == aligned<" # unsigned # ">(rs1); if (reserved) store<" # unsigned # ">(rs1, (" # unsigned # ")rs2); core.reservation = ~0ull; rd = !reserved;">;
 }
 defm _W : Reserved<0b010, ".w", "int32_t", "uint32_t">;
 defm _D : Reserved<0b011, ".d", "int64_t", "uint64_t">;
@@ -366,7 +371,7 @@ multiclass Floats<bits<2> format, string t, string width, string unsigned, Timin
 defm S : Floats<0b00, "s", "32", "uint32_t", FloatDivide>;
 defm D : Floats<0b01, "d", "64", "uint64_t", FloatDivide64>;
 def FCVT_S_D : FloatU<0b01000, 0b00, 1, "fcvt.s.d", Float, "From f64 to f32.", "rd = bits(fp::narrow(f64(rs1), rm, flags));">;
-def FCVT_D_S : FloatU<0b01000, 0b01, 0, "fcvt.d.s", Float, "From f32 to f64, exact.", "rd = bits(fp::widen(f32(rs1), flags));", (ins exact_rounding:$rm)>;
+def FCVT_D_S : FloatU<0b01000, 0b01, 0, "fcvt.d.s", Float, "From f32 to f64, exact.", "(void)rm; rd = bits(fp::widen(f32(rs1), flags));", (ins exact_rounding:$rm)>;
 
 // ---- Pseudo instructions --------------------------------------------------------------------------------------------
 // A call of any distance: the encoder writes `auipc ra, ...; jalr ra, ra, ...` with one relocation R_RISCV_CALL_PLT.

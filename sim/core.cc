@@ -61,12 +61,21 @@ const Op *Core::enter(const Op *from, uint64_t address, int64_t left, uint64_t n
     return nullptr;
   }
   Code *code = shared.code_at(address);
-  if (!code)
-    fault(from, fmt::format("jumps to {:#x}, which is not code ({})", address, shared.memory.describe(address)));
+  if (!code) {
+    const Region *data = shared.memory.find(address);
+    std::string place = data                              ? fmt::format("data in {} [{:#x}, {:#x})", data->name, data->begin, data->end())
+                        : address - DG_LM_BASE < lm_bytes ? "local memory holds data only"
+                                                          : shared.memory.describe(address);
+    fault(from, fmt::format("jumps to {:#x}, which is not code ({})", address, place));
+  }
   ops = code->ops.get();
   code_begin = code->begin;
   code_bytes = code->bytes;
   return ops + (address - code_begin) / 2;
+}
+
+void Core::misaligned(const Op *at, uint64_t address, uint64_t size) {
+  fault(at, fmt::format("atomic access of {} bytes at {:#x}, which is not a multiple of {}", size, address, size));
 }
 
 void Core::check_access(const Op *at, uint64_t address, uint64_t size, bool write) {
@@ -289,8 +298,8 @@ void Core::csr_write(uint64_t csr, uint64_t value) {
     csr_scratch[i] = value;
     return;
   }
-  fault(at, fmt::format("illegal instruction: control register {:#05x} {}", csr,
-                        csr >> 10 == 3 || csr == 0x301 ? "is read only" : "does not exist"));
+  csr_read(csr); // does not return if there is no such register
+  fault(at, fmt::format("illegal instruction: control register {:#05x} is read only", csr));
 }
 
 void Core::trap(uint64_t cause) {

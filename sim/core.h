@@ -153,6 +153,7 @@ struct alignas(64) Core {
   void wait_for_engines();
 
   [[noreturn]] void fault(const Op *at, std::string text) { throw Trap{Trap::Kind::fault, pc_of(at), std::move(text)}; }
+  [[noreturn]] void misaligned(const Op *at, uint64_t address, uint64_t size); // an atomic access
   // The core touches its LM: a race?
   void check_access(const Op *at, uint64_t address, uint64_t size, bool write);
   // The same of `who`, a command issued at `pc`, and memory that nobody has written; `own` is the core whose LM it is.

@@ -66,6 +66,11 @@ struct Environment {
       return core.lm + (at - DG_LM_BASE);
     return core.access(op, at, size, write);
   }
+  template <typename T> DG_MEMBER uint64_t aligned(uint64_t at) {
+    if (at % sizeof(T)) [[unlikely]]
+      core.misaligned(op, at, sizeof(T));
+    return at;
+  }
   template <typename T> DG_MEMBER T load(uint64_t at) {
     T value;
     std::memcpy(&value, host(at, sizeof(T), false), sizeof(T));

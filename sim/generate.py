@@ -228,7 +228,7 @@ class Instruction:
                 tuple((o.name, o.file, self.field[o.name]) for o in self.outs + self.ins), tuple(sorted(self.read_outs)))
 
     def mask_and_value(self):
-        mask = sum(1 << i for i, b in enumerate(self.bits) if not isinstance(b, dict))
+        mask = sum(1 << i for i, b in enumerate(self.bits) if not isinstance(b, dict) and not self.record["Ignored"][i])
         value = sum(1 << i for i, b in enumerate(self.bits) if b == 1)
         return mask, value
 

@@ -64,7 +64,7 @@ class Decks:
 
 
 class Block:
-    KINDS = {"compute": 30, "floats": 22, "memory": 10, "atomics": 7, "reserved": 4, "branch": 6, "loop": 2, "jump": 2, "jump_back": 1, "call": 3, "csr": 5, "fences": 1,
+    KINDS = {"compute": 30, "floats": 22, "memory": 10, "atomics": 7, "reserved": 4, "branch": 6, "loop": 2, "jump": 2, "jump_back": 1, "call": 3, "csr": 5, "reserved_mode": 1, "fences": 2, "overlap": 1,
              "compressed": 14, "hint": 1, "compressed_branch": 2, "compressed_call": 1}
     # The operands of 16-bit instructions: r any register but x0, r' x8 to x15; the rest in `compressed` below.
     COMPRESSED = ["c.nop", "c.addi r, n6", "c.addiw r, i6", "c.li r, i6", "c.lui r, u", "c.slli r, s", "c.srli r', s", "c.srai r', s", "c.andi r', i6", "c.sub r', q'", "c.xor r', q'",
@@ -305,9 +305,58 @@ class Block:
         self.line(f"csrrwi {GPR[rd := self.target()]}, frm, {self.rng.randrange(5)}")
         self.mix(rd)
 
+    def reserved_mode(self):
+        """frm is no mode: what says its own rounds nevertheless."""
+        self.line(f"csrrwi zero, frm, {self.rng.randrange(5, 8)}")
+        while "rounding" not in (instruction := self.decks.floating.deal()).operands.values():
+            pass
+        values = self.operands(instruction) | {"rm": self.rng.randrange(5)}
+        rd = self.put(instruction, values)
+        self.line(f"csrrwi zero, frm, {self.rng.randrange(5)}")
+        self.mix(rd)
+
     def fences(self):
-        instruction = self.decks.fence.deal()
-        self.put(instruction, self.operands(instruction))
+        if self.rng.random() < 0.5:  # fields that are reserved are ignored
+            self.line(f".4byte {0x0F | self.source() << 7 | self.source() << 15 | self.rng.getrandbits(12) << 20:#x}")
+        else:
+            instruction = self.decks.fence.deal()
+            self.put(instruction, self.operands(instruction))
+
+    def overlap(self):
+        """The upper half of a lui, at first run as a whole, is an instruction too: c.addi."""
+        counter, again, word = self.target(range(1, 32)), self.label(), self.label()
+        self.taken.add(counter)
+        whole, half = self.target(), self.target(range(1, 32))
+        self.taken.discard(counter)
+        c = GPR[counter]
+        self.line(f"addi {c}, zero, 2\n{again}:\naddi {c}, {c}, -1\nbeq {c}, zero, {word} + 2\n{word}:")
+        self.line(f".2byte {0x37 | whole << 7 | self.rng.getrandbits(4) << 12:#x}, {0x0001 | half << 7 | self.rng.randrange(1, 32) << 2:#x}")
+        self.mix(whole, half)
+        self.line(f"bne {c}, zero, {again}")
+
+    FAR = [(name, at) for name, low, high in (("jal", -1048576, 1048574), ("beq", -4096, 4094), ("bge", -4096, 4094), ("bgeu", -4096, 4094), ("c.j", -2048, 2046), ("c.beqz", -256, 254))
+           for at in (low, high)]
+
+    def far(self, name, distance):
+        """A jump as far as it goes; what lies between is no code."""
+        here, there, end, rd = self.label(), self.label(), self.label(), self.target()
+        zero = self.target(range(8, 16))
+        link = self.target([r for r in range(1, 32) if r != zero])
+        def go(to):
+            at = self.label()
+            self.line(f"{at}:\nauipc {GPR[link]}, %pcrel_hi({to})\naddi {GPR[link]}, {GPR[link]}, %pcrel_lo({at})\njalr zero, 0({GPR[link]})")
+        self.line(f"addi {GPR[zero]}, zero, 0")
+        jump = {"jal": f"jal {GPR[rd]},", "c.j": "c.j", "c.beqz": f"c.beqz {GPR[zero]},"}.get(name, f"{name} zero, {GPR[zero]},")
+        put = self.short if name.startswith("c.") else self.line
+        if distance > 0:
+            put(f"{here}: {jump} {there}\n.org {here} + {distance}\n{there}:")
+            return self.mix(rd, link)
+        go(here)
+        self.line(f"{there}:")
+        self.mix(rd)
+        go(end)
+        put(f".org {there} + {-distance}\n{here}: {jump} {there}\n{end}:")
+        return self.mix(link)
 
     def compressed(self):
         for _ in range(self.rng.choice([1, 2, 3, 4])):
@@ -387,13 +436,13 @@ class Block:
             self.short("c.jr ra")
         self.line(f"{end}:")
 
-    def group(self, kind):
-        getattr(self, kind)()
+    def group(self, kind, *how):
+        getattr(self, kind)(*how)
 
-    def build(self, groups):
-        for _ in range(groups):
+    def build(self, kinds):
+        for kind in kinds:
             self.lines = []
-            self.group(self.decks.kind.deal())
+            self.group(*kind)
             self.groups.append("\n".join(self.lines))
         # At the end, what a block leaves in its registers: start and end of every area look alike.
         area = [(self.rng.randrange(5) << 5 | self.rng.randrange(32))] + [self.value(self.rng.choice([None, "s", "d"])) for _ in range(31)]
@@ -428,4 +477,11 @@ class Block:
 def blocks(seed, n, groups=100):
     rng = random.Random(seed)
     decks, labels = Decks(rng), count()
-    return [Block(rng, decks, labels).build(groups) for _ in range(n)]
+    return [Block(rng, decks, labels).build([(decks.kind.deal(),) for _ in range(groups)]) for _ in range(n)]
+
+
+def far_blocks(seed):
+    """Blocks of jumps to either end of their reach, each with something else behind it."""
+    rng = random.Random(seed)
+    decks, labels = Decks(rng), count()
+    return [Block(rng, decks, labels).build([("far", *far), ("compute",)]) for far in Block.FAR]

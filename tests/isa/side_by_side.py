@@ -6,19 +6,24 @@ from pathlib import Path
 from records import BUILD, LLVM, run
 
 QEMU = shutil.which("qemu-riscv64")
-QEMU_CPU = "rv64,f=false,d=false,zfinx=true,zdinx=true,zba=true,zbb=true"
+QEMU_CPU = "rv64,f=false,d=false,zfinx=true,zdinx=true,zba=true,zbb=true,zbs=false,zbc=false"
 ATTRIBUTES = "+m,+a,+c,+zicsr,+zfinx,+zdinx,+zba,+zbb"
 HOST_CALL = ".balign 16\nslli zero, zero, 31\nebreak\nsrai zero, zero, 7"
 
 
 def program(folder: Path, code: str, data: str, begin: str, end: str) -> Path:
-    """An executable of `code`, which then writes memory from label `begin` to `end` to the file "bytes". By LLVM's assembler, which knows 16-bit instructions."""
-    source = folder / "program.s"
-    source.write_text("\n".join([
+    """An executable of `code`, which then writes memory from label `begin` to `end` to the file "bytes"."""
+    return assemble_and_link(folder, "\n".join([
         ".option norvc", ".globl _start", "_start:", code,
         "li a0, 1", "lla a1, .Lopen", HOST_CALL, "lla a1, .Lwrite", "sd a0, 0(a1)", "li a0, 5", HOST_CALL, "mv s0, a0", "lla a1, .Lwrite", "li a0, 2", HOST_CALL,
         "lla a1, .Lexit", "sd s0, 8(a1)", "li a0, 0x20", HOST_CALL,
-        ".data", ".balign 8", ".Lopen: .8byte .Lname, 5, 5", f".Lwrite: .8byte 0, {begin}, {end} - {begin}", ".Lexit: .8byte 0x20026, 0", '.Lname: .asciz "bytes"', ".balign 64", data]) + "\n")
+        ".data", ".balign 8", ".Lopen: .8byte .Lname, 5, 5", f".Lwrite: .8byte 0, {begin}, {end} - {begin}", ".Lexit: .8byte 0x20026, 0", '.Lname: .asciz "bytes"', ".balign 64", data]))
+
+
+def assemble_and_link(folder: Path, text: str) -> Path:
+    """program.elf, by LLVM's assembler, which knows 16-bit instructions."""
+    source = folder / "program.s"
+    source.write_text(text + "\n")
     for command in ([LLVM / "llvm-mc", "-triple=riscv64", f"-mattr={ATTRIBUTES}", "-filetype=obj", source, "-o", folder / "program.o"],
                     [LLVM / "ld.lld", "--image-base=0x80000000", folder / "program.o", "-o", folder / "program.elf"]):
         result = run(*command, cwd=folder)
