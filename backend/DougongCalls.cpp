@@ -298,11 +298,10 @@ SDValue DougongTargetLowering::lowerBuiltin(CallLoweringInfo &CLI, SmallVectorIm
 
   if (Name.starts_with(packed::CallPrefix)) {
     std::string Why;
-    MachineSDNode *Node = packed::instructionOf(Name, CLI, Why);
-    if (!Node)
+    SDValue Result = packed::lowerCall(Name, CLI, Why);
+    if (!Result)
       return Refuse(Why);
-    for (unsigned Result = 0; Result < CLI.Ins.size(); ++Result)
-      InVals.push_back(SDValue(Node, Result));
+    InVals.push_back(Result);
     Handled = true;
     CLI.IsTailCall = false;
     return CLI.Chain;

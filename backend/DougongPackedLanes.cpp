@@ -16,6 +16,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Pass.h"
 
 using namespace llvm;
@@ -45,7 +46,7 @@ private:
   Constant *constantCarrier(unsigned Width, function_ref<uint64_t(unsigned)> Lane);
   Pieces pack(IRBuilder<> &B, Value *V, Type *To);
   Value *widen(IRBuilder<> &B, ArrayRef<Value *> Carried, unsigned Record, Type *Element);
-  Value *unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T);
+  Value *unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T, bool Signed);
   void rewrite(Instruction &I);
   Pieces rewriteMask(IRBuilder<> &B, Instruction &I);
   Pieces rewriteMemory(IRBuilder<> &B, Instruction &I);
@@ -109,13 +110,28 @@ Value *PackedLanes::widen(IRBuilder<> &B, ArrayRef<Value *> Carried, unsigned Re
   return concatenateVectors(B, Parts);
 }
 
-Value *PackedLanes::unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T) {
-  Type *Element = T->getScalarType();
-  unsigned Record = Element->isHalfTy()        ? Dougong::VWIDEN_F16
-                    : Element->isBFloatTy()    ? Dougong::VWIDEN_BF16
-                    : Element->isIntegerTy(16) ? Dougong::VWIDEN_U16
-                                               : Dougong::VWIDEN_U8;
-  return widen(B, Carried, Record, Element);
+unsigned widening(Type *Element, bool Signed) {
+  return Element->isHalfTy()        ? Dougong::VWIDEN_F16
+         : Element->isBFloatTy()    ? Dougong::VWIDEN_BF16
+         : Element->isIntegerTy(16) ? Signed ? Dougong::VWIDEN_I16 : Dougong::VWIDEN_U16
+         : Signed                   ? Dougong::VWIDEN_I8
+                                    : Dougong::VWIDEN_U8;
+}
+
+Value *PackedLanes::unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T, bool Signed) {
+  return widen(B, Carried, widening(T->getScalarType(), Signed), T->getScalarType());
+}
+
+// Whether a user reads the lanes as signed numbers: what it need not extend again.
+bool readsSigned(const User *U) {
+  auto *Call = dyn_cast<IntrinsicInst>(U);
+  if (Call)
+    return is_contained({Intrinsic::smin, Intrinsic::smax, Intrinsic::abs, Intrinsic::sadd_sat, Intrinsic::ssub_sat,
+                         Intrinsic::vector_reduce_smin, Intrinsic::vector_reduce_smax},
+                        Call->getIntrinsicID());
+  auto *Compare = dyn_cast<ICmpInst>(U);
+  return (Compare && Compare->isSigned()) || isa<SIToFPInst, SExtInst>(U) ||
+         is_contained({Instruction::SDiv, Instruction::SRem, Instruction::AShr}, cast<Instruction>(U)->getOpcode());
 }
 
 // 128 bytes, by lanes.
@@ -308,12 +324,7 @@ Pieces PackedLanes::rewriteConversion(IRBuilder<> &B, Instruction &I) {
       return Carried;
     I.replaceAllUsesWith(B.CreateBitCast(Carried[0], I.getType()));
   } else if (!S) {
-    unsigned Record = Element->isHalfTy()        ? Dougong::VWIDEN_F16
-                      : Element->isBFloatTy()    ? Dougong::VWIDEN_BF16
-                      : Element->isIntegerTy(16) ? Signed ? Dougong::VWIDEN_I16 : Dougong::VWIDEN_U16
-                      : Signed                   ? Dougong::VWIDEN_I8
-                                                 : Dougong::VWIDEN_U8;
-    Value *Wide = widen(B, Carried, Record, Element->isIntegerTy() ? B.getInt32Ty() : B.getFloatTy());
+    Value *Wide = widen(B, Carried, widening(Element, Signed), Element->isIntegerTy() ? B.getInt32Ty() : B.getFloatTy());
     if (isa<SIToFPInst, UIToFPInst>(I))
       Wide = B.CreateSIToFP(Wide, I.getType()); // of at most 16 bits: never negative by mistake
     I.replaceAllUsesWith(Wide);
@@ -412,7 +423,8 @@ void PackedLanes::finish() {
       IRBuilder<> B(&**I->getInsertionPointAfterDef());
       if (I->getDebugLoc())
         B.SetCurrentDebugLocation(I->getDebugLoc());
-      I->replaceUsesWithIf(unpack(B, Carried, I->getType()), IsWide);
+      bool Signed = all_of(I->users(), [&](User *U) { return Packed.contains(cast<Instruction>(U)) || readsSigned(U); });
+      I->replaceUsesWithIf(unpack(B, Carried, I->getType(), Signed), IsWide);
     }
     SmallVector<DbgVariableRecord *> Told;
     findDbgUsers(I, Told);

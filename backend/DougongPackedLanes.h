@@ -63,8 +63,8 @@ inline bool isNot(const Instruction &I) {
 }
 // The scalar that a shuffle copies to all lanes, if it is of that kind.
 inline Value *splatScalar(const Instruction &I) { return isa<ShuffleVectorInst>(I) ? getSplatValue(&I) : nullptr; }
-// What a call of `CallPrefix` becomes: the operands, in the order of the record, are registers or constants. Without a node, `Why` says
+// What a call of `CallPrefix` becomes: the operands, in the order of the record, are registers or constants. Without a value, `Why` says
 // what is wrong with the call.
-MachineSDNode *instructionOf(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why);
+SDValue lowerCall(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why);
 
 } // namespace llvm::packed

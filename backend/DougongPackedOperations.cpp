@@ -126,7 +126,24 @@ std::optional<Comparison> packed::comparisonOf(const CmpInst &I) {
   }
 }
 
-MachineSDNode *packed::instructionOf(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why) {
+// What the instruction tells of the lanes of its result, which selection would not know.
+static SDValue extended(unsigned Opcode, SDValue Result, SelectionDAG &DAG, const SDLoc &DL) {
+  if (Result.getValueType() != MVT::v32i32)
+    return Result;
+  bool Bytes = Opcode == Dougong::VWIDEN_U8 || Opcode == Dougong::VWIDEN_I8;
+  SDValue Type = DAG.getValueType(Bytes ? MVT::i8 : MVT::i16);
+  switch (Opcode) {
+  case Dougong::VWIDEN_U8:
+  case Dougong::VWIDEN_U16:
+    return DAG.getNode(ISD::AssertZext, DL, MVT::v32i32, Result, Type);
+  case Dougong::VWIDEN_I8:
+  case Dougong::VWIDEN_I16:
+    return DAG.getNode(ISD::AssertSext, DL, MVT::v32i32, Result, Type);
+  }
+  return Result;
+}
+
+SDValue packed::lowerCall(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why) {
   SelectionDAG &DAG = CLI.DAG;
   const TargetInstrInfo &TII = *DAG.getSubtarget().getInstrInfo();
   const TargetRegisterInfo &TRI = *DAG.getSubtarget().getRegisterInfo();
@@ -136,41 +153,38 @@ MachineSDNode *packed::instructionOf(StringRef Name, TargetLowering::CallLowerin
     ++Opcode;
   if (Opcode == TII.getNumOpcodes()) {
     Why = "there is no such instruction";
-    return nullptr;
+    return SDValue();
   }
   const MCInstrDesc &Desc = TII.get(Opcode);
-  if (Desc.mayLoad() || Desc.mayStore() || Desc.hasUnmodeledSideEffects() || Desc.isBranch() || Desc.isPseudo()) {
-    Why = "an instruction that does more than compute cannot be called so";
-    return nullptr;
+  if (Desc.mayLoad() || Desc.mayStore() || Desc.hasUnmodeledSideEffects() || Desc.isBranch() || Desc.isPseudo() || Desc.getNumDefs() != 1) {
+    Why = "an instruction that does more than compute one register cannot be called";
+    return SDValue();
   }
   auto Fits = [&](unsigned Operand, EVT VT) {
     int Class = Desc.operands()[Operand].RegClass;
     return Class >= 0 && VT.isSimple() && TRI.isTypeLegalForClass(*TRI.getRegClass(Class), VT.getSimpleVT());
   };
-  if (CLI.Ins.size() != Desc.getNumDefs() || CLI.OutVals.size() + CLI.Ins.size() != Desc.getNumOperands()) {
-    Why = ("takes " + Twine(Desc.getNumOperands() - Desc.getNumDefs()) + " arguments and returns " +
-           (Desc.getNumDefs() ? "a register" : "nothing"))
-              .str();
-    return nullptr;
+  if (CLI.Ins.size() != 1 || CLI.OutVals.size() + 1 != Desc.getNumOperands()) {
+    Why = ("takes " + Twine(Desc.getNumOperands() - 1) + " arguments and returns a register").str();
+    return SDValue();
   }
-  SmallVector<EVT, 1> Results;
+  EVT Result = CLI.Ins[0].VT;
+  if (!Fits(0, Result))
+    Why = "the result has another type";
   SmallVector<SDValue, 4> Operands;
-  for (const ISD::InputArg &In : CLI.Ins) {
-    if (!Fits(Results.size(), In.VT))
-      Why = "the result has another type";
-    Results.push_back(In.VT);
-  }
   for (SDValue Value : CLI.OutVals) {
-    unsigned Operand = Results.size() + Operands.size();
+    unsigned Operand = Operands.size() + 1;
     if (Desc.operands()[Operand].RegClass < 0) {
       if (auto *Number = dyn_cast<ConstantSDNode>(Value))
         Value = DAG.getTargetConstant(Number->getZExtValue() & 0xffffffff, CLI.DL, MVT::i64);
       else
-        Why = ("argument " + Twine(Operands.size() + 1) + " must be a constant").str();
+        Why = ("argument " + Twine(Operand) + " must be a constant").str();
     } else if (!Fits(Operand, Value.getValueType())) {
-      Why = ("argument " + Twine(Operands.size() + 1) + " has another type").str();
+      Why = ("argument " + Twine(Operand) + " has another type").str();
     }
     Operands.push_back(Value);
   }
-  return Why.empty() ? DAG.getMachineNode(Opcode, CLI.DL, DAG.getVTList(Results), Operands) : nullptr;
+  if (!Why.empty())
+    return SDValue();
+  return extended(Opcode, SDValue(DAG.getMachineNode(Opcode, CLI.DL, Result, Operands), 0), DAG, CLI.DL);
 }
