@@ -47,7 +47,7 @@ def test_every_half_word(tmp_path):
     data, at = (tmp_path / "again.bin").read_bytes(), 0
     for half, short, long in expanded:
         again = int.from_bytes(data[at:at + 2], "little")
-        if again != half:
+        if again != half and short not in ("c.addi16sp sp, 16", "c.addi16sp sp, -16", "c.addi16sp sp, -32"):  # which a c.addi does too
             wrong.append(f"{half:04x}: {long}, LLVM says {short}, and makes {again:04x} of ours")
         at += 4 if again & 3 == 3 else 2
     assert len(expanded) > 30_000
