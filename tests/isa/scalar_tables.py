@@ -2,8 +2,9 @@
 
 A case is an instruction between a1, a2, a3 and a0, and the lists that its operands run through, the last one fastest. Each combination
 leaves 16 bytes: a0, and fflags (or, of an instruction on memory, what is there then). `scalar_tables` in inputs/host_floats.c is the same
-loop on the host's floats.
+loop on the host's floats. Each part of `./run-tests --long` has other random values in the lists, and more of them.
 """
+import os
 import random
 from dataclasses import dataclass
 
@@ -11,13 +12,15 @@ import numpy as np
 from records import GPR, ROUNDING
 from scalar_sequences import DOUBLES, FLOAT_OPCODES, FLOATS, INTEGERS, NEVER, SCALAR, mnemonic
 
-_random = random.Random(5)
+_part = int(os.environ.get("DOUGONG_PART", "0/1").split("/")[0])
+_random = random.Random(5 + _part)
+_more = 40 if _part else 6
 LISTS = {
-    "i": INTEGERS + [_random.getrandbits(64) for _ in range(6)] + [_random.getrandbits(20) << k for k in (0, 13, 40)] + [0x7FFFFFFFFFFFFC00, 0x7FFFFFFFFFFFFE00, 0x1000001, 0x20000000000001],
+    "i": INTEGERS + [_random.getrandbits(64) for _ in range(_more)] + [_random.getrandbits(20) << k for k in (0, 13, 40)] + [0x7FFFFFFFFFFFFC00, 0x7FFFFFFFFFFFFE00, 0x1000001, 0x20000000000001],
     # Few bits and near exponents: sums, products and quotients that lie halfway.
-    "s": FLOATS + [_random.getrandbits(1) << 31 | _random.randrange(120, 135) << 23 | _random.getrandbits(12) << s for s in (0, 0, 0, 11, 11)] + [_random.getrandbits(32) for _ in range(6)]
+    "s": FLOATS + [_random.getrandbits(1) << 31 | _random.randrange(120, 135) << 23 | _random.getrandbits(12) << s for s in (0, 0, 0, 11, 11)] + [_random.getrandbits(32) for _ in range(_more)]
          + [0x3F000000, 0xBEFFFFFF, 0x40600000, 0xCB000001, 0x4EFFFFFF, 0x5EFFFFFF],
-    "d": DOUBLES + [_random.getrandbits(1) << 63 | _random.randrange(1016, 1031) << 52 | _random.getrandbits(26) << s for s in (0, 0, 0, 26, 26)] + [_random.getrandbits(64) for _ in range(6)]
+    "d": DOUBLES + [_random.getrandbits(1) << 63 | _random.randrange(1016, 1031) << 52 | _random.getrandbits(26) << s for s in (0, 0, 0, 26, 26)] + [_random.getrandbits(64) for _ in range(_more)]
          + [0x3FE0000000000000, 0xBFDFFFFFFFFFFFFF, 0x400C000000000000, 0x41DFFFFFFFE00000, 0x41EFFFFFFFF00000, 0xC1E0000000100000, 0x3690000000000000, 0x380FFFFFFFFFFFFF],
 }
 # Of triples: zeros, ones, infinities, NaNs, the least and the greatest, what makes ties with them, and some of those.

@@ -1,5 +1,6 @@
 """Where the scalar base has no meaning: the device model stops at that instruction and says why, in both modes, and where the specifications ask for a
-trap QEMU raises one too. Each case is an entry of one program; registers hold what `BEFORE` says."""
+trap QEMU raises one too. Each case is an entry of one program; registers hold what `BEFORE` says.
+At the end, what they leave to the machine and isa/README.md settles."""
 import os
 import re
 import signal
@@ -199,3 +200,34 @@ def test_execution_does_not_run_over_the_end_of_code(programs):
     folder, raw, symbols = programs
     at, text = fault(enter(folder, raw, symbols["over"]))
     assert (at, text) == (symbols["over"] + 4, f"execution runs over the end of its code at {symbols['over'] + 4:#x}")
+
+
+def digits(folder, code, modes=([], ["--timing"])):
+    """What a program leaves in a5, the same in all modes."""
+    elf = assemble_and_link(folder, ".option norvc\n.globl _start\n_start: li a5, 0\nlla s1, memory\n" + code
+                            + f"\nlla a1, exit_words\nsd a5, 8(a1)\n{REACHED}\n.data\n.balign 64\nexit_words: .8byte 0x20026, 0\nmemory: .zero 64\n")
+    codes = {run(BUILD / "bin/dougong", "sim", *options, elf).returncode for options in modes}
+    assert len(codes) == 1
+    return codes.pop()
+
+
+def test_code_is_read_when_it_is_first_reached(tmp_path):
+    """A store to it before is seen, one after is not, whatever fences stand between."""
+    store = "lla t0, there\nli t1, {}\nsw t1, 0(t0)\nfence\n"
+    two, three = (n << 20 | 14 << 7 | 0x13 for n in (2, 3))  # addi a4, zero, n
+    around = "jal ra, there\nslli a5, a5, 2\nor a5, a5, a4\n"
+    assert digits(tmp_path, store.format(two) + around + store.format(three) + around + "j 9f\nthere: addi a4, zero, 1\nret\n9:") == 0b1010
+
+
+def test_reservations(tmp_path):
+    """lr reserves one address until the next sc, whatever the widths and the core's own stores between."""
+    sc = "\nslli a5, a5, 1\nor a5, a5, a4\n"
+    assert digits(tmp_path, sc.join(["lr.w a0, (s1)\nsd zero, 0(s1)\nsc.w a4, a0, (s1)", "sc.w a4, a0, (s1)", "lr.w a0, (s1)\nsc.d a4, a0, (s1)",
+                                     "addi s2, s1, 8\nlr.d a0, (s1)\nsc.d a4, a0, (s2)", "sc.d a4, a0, (s1)", "lr.w a0, (s1)\nlr.w a0, (s2)\nsc.w a4, a0, (s1)", ""])) == 0b010111
+
+
+@pytest.mark.parametrize("counter", ["instret", "cycle", "time", "minstret", "mcycle"])
+def test_counters_count_instructions(counter, tmp_path):
+    """instret in both modes; in functional mode, which has no time, the others too."""
+    code = f"csrr a3, {counter}\n.option rvc\nc.nop\n.option norvc\nnop\nj 1f\nnop\n1: csrr a4, {counter}\nsub a5, a4, a3"
+    assert digits(tmp_path, code, ([], ["--timing"]) if counter.endswith("instret") else ([],)) == 4
