@@ -29,14 +29,15 @@ using Pieces = SmallVector<Value *, 4>; // one carrier a register
 class PackedLanes {
 public:
   PackedLanes(Function &F, const TargetInstrInfo &TII)
-      : F(F), TII(TII), Words(FixedVectorType::get(Type::getInt32Ty(F.getContext()), 32)), Packed(choosePacked(F)) {}
+      : F(F), TII(TII), Words(FixedVectorType::get(Type::getInt32Ty(F.getContext()), 32)), Chosen(choosePacked(F)), Packed(Chosen.Packed) {}
   bool run();
 
 private:
   Function &F;
   const TargetInstrInfo &TII;
   FixedVectorType *Words;
-  SmallSetVector<Instruction *, 32> Packed;
+  Choice Chosen;
+  const SmallSetVector<Instruction *, 32> &Packed;
   DenseMap<Value *, Pieces> Carriers;
   DenseSet<Value *> Negated; // masks whose carrier tells the other lanes
 
@@ -49,6 +50,8 @@ private:
   Value *unpack(IRBuilder<> &B, ArrayRef<Value *> Carried, Type *T, bool Signed);
   void rewrite(Instruction &I);
   Pieces rewriteMask(IRBuilder<> &B, Instruction &I);
+  void rewriteMaskBits(IRBuilder<> &B, Instruction &I);
+  Pieces rewriteFusion(IRBuilder<> &B, Instruction &I, const Fusion &Fused);
   Pieces rewriteMemory(IRBuilder<> &B, Instruction &I);
   Pieces rewriteLane(IRBuilder<> &B, Instruction &I);
   Pieces rewriteShuffle(IRBuilder<> &B, Instruction &I);
@@ -224,6 +227,30 @@ Pieces PackedLanes::rewriteMask(IRBuilder<> &B, Instruction &I) {
   return Results;
 }
 
+// A mask as an integer, lane i in bit i.
+void PackedLanes::rewriteMaskBits(IRBuilder<> &B, Instruction &I) {
+  Value *Mask = I.getOperand(0), *Bits = nullptr;
+  Pieces Carried = Carriers.lookup(Mask);
+  unsigned Lanes = I.getType()->getIntegerBitWidth() / Carried.size();
+  for (unsigned Word = 0; Word < I.getType()->getIntegerBitWidth() / 64; ++Word) {
+    unsigned Record = Lanes == 128 && Word % 2 ? Dougong::MTOXH : Dougong::MTOX;
+    Value *Part = B.CreateZExt(call(B, Record, {Carried[Word * 64 / Lanes]}, B.getInt64Ty()), I.getType());
+    Bits = Bits ? B.CreateOr(Bits, B.CreateShl(Part, 64 * Word)) : Part;
+  }
+  I.replaceAllUsesWith(Negated.contains(Mask) ? B.CreateNot(Bits) : Bits);
+}
+
+Pieces PackedLanes::rewriteFusion(IRBuilder<> &B, Instruction &I, const Fusion &Fused) {
+  Pieces Results, L = carriers(Fused.Operands[0]), R = carriers(Fused.Operands[1]);
+  for (auto [A, C] : zip_equal(L, R))
+    Results.push_back(call(B, Fused.Record, {A, C}));
+  I.setOperand(0, PoisonValue::get(I.getOperand(0)->getType()));
+  for (Instruction *Inner : Fused.Inside)
+    if (!Packed.contains(Inner) && Inner->use_empty())
+      Inner->eraseFromParent();
+  return Results;
+}
+
 Pieces PackedLanes::rewriteMemory(IRBuilder<> &B, Instruction &I) {
   Type *T = getLoadStoreType(&I);
   Value *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
@@ -384,7 +411,9 @@ Pieces PackedLanes::rewriteOperation(IRBuilder<> &B, Instruction &I) {
 void PackedLanes::rewrite(Instruction &I) {
   IRBuilder<> B(&I);
   Pieces Results;
-  if (isa<LoadInst, StoreInst>(I))
+  if (auto Fused = Chosen.Fusions.find(&I); Fused != Chosen.Fusions.end())
+    Results = rewriteFusion(B, I, Fused->second);
+  else if (isa<LoadInst, StoreInst>(I))
     Results = rewriteMemory(B, I);
   else if (isa<PHINode>(I)) // the incoming values come last
     for (unsigned Register = 0; Register < shapeOf(I.getType())->Registers; ++Register)
@@ -393,6 +422,8 @@ void PackedLanes::rewrite(Instruction &I) {
     Results = rewriteLane(B, I);
   else if (isa<ShuffleVectorInst>(I))
     Results = rewriteShuffle(B, I);
+  else if (isa<BitCastInst>(I) && isMask(I.getOperand(0)))
+    rewriteMaskBits(B, I);
   else if (isa<SelectInst>(I) || (isa<CastInst>(I) && isMask(I.getOperand(0))))
     Results = rewriteChoice(B, I);
   else if (isa<CastInst>(I))

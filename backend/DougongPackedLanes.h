@@ -51,10 +51,20 @@ struct RegisterShuffle {
 // Empty if a register of the result needs more than two.
 SmallVector<RegisterShuffle, 4> registersOf(const ShuffleVectorInst &I);
 
-// The instructions of `F` to be packed: whole webs (DougongPackedWebs.cpp).
-SmallSetVector<Instruction *, 32> choosePacked(Function &F);
-// The operands that a packed instruction takes as carriers, constants left out.
-SmallVector<Value *, 4> carriedOperands(const Instruction &I);
+// Several instructions that one record is, of operands of the shape of the last one's result. `Inside` are the others, users first.
+struct Fusion {
+  unsigned Record = 0;
+  SmallVector<Value *, 2> Operands;
+  SmallVector<Instruction *, 6> Inside;
+};
+std::optional<Fusion> fusionOf(const Instruction &I);
+
+// The instructions of a function to be packed, whole webs, and what they are that are fused with others (DougongPackedWebs.cpp).
+struct Choice {
+  SmallSetVector<Instruction *, 32> Packed;
+  DenseMap<const Instruction *, Fusion> Fusions;
+};
+Choice choosePacked(Function &F);
 
 inline bool isMask(const Value *V) { return V->getType()->isVectorTy() && V->getType()->getScalarType()->isIntegerTy(1); }
 // The complement of a mask.

@@ -42,7 +42,7 @@ const Row Intrinsics[] = {
     {Intrinsic::fabs, BITS(VABS)},          {Intrinsic::copysign, BITS(VCOPYSIGN)}, {Intrinsic::sqrt, FLOATS(VSQRT)},
     {Intrinsic::minnum, FLOATS(VMIN)},      {Intrinsic::maxnum, FLOATS(VMAX)},      {Intrinsic::minimumnum, FLOATS(VMIN)},
     {Intrinsic::maximumnum, FLOATS(VMAX)},  {Intrinsic::minimum, FLOATS(VMINIMUM)}, {Intrinsic::maximum, FLOATS(VMAXIMUM)},
-    {Intrinsic::fma, FLOATS(VFMA)},
+    {Intrinsic::fma, FLOATS(VFMA)},         {Intrinsic::fmuladd, FLOATS(VFMA)},
 };
 #undef INTEGERS
 #undef UNSIGNED

@@ -16,7 +16,7 @@ namespace {
 class Webs {
 public:
   explicit Webs(Function &F) : F(F), Tree(F), Loops(Tree) {}
-  SmallSetVector<Instruction *, 32> packed();
+  Choice packed();
 
 private:
   Function &F;
@@ -24,11 +24,15 @@ private:
   LoopInfo Loops;
   SmallSetVector<Instruction *, 32> Candidates;
   DenseMap<Value *, unsigned> MaskWidth; // masks that packed compares and what joins them write: the lanes they tell of
+  DenseMap<const Instruction *, Fusion> Fusions;
+  DenseSet<const User *> Absorbed; // what goes when the fusion that it is inside of is made
   EquivalenceClasses<Value *> Sets;
 
   bool canPack(Instruction &I);
   bool readsMasks(const Instruction &I) const;
   void dropUnmatchedMasks();
+  void findFusions();
+  SmallVector<Value *, 4> carriedOperands(const Instruction &I) const;
   int64_t weight(const Instruction &I) const;
   int64_t saved(const Instruction &I) const;
   void choose();
@@ -82,6 +86,8 @@ bool Webs::canPack(Instruction &I) {
   }
   case Instruction::BitCast: {
     auto *From = dyn_cast<FixedVectorType>(I.getOperand(0)->getType());
+    if (From && isMask(I.getOperand(0)) && I.getType()->isIntegerTy())
+      return true;
     if (!From || !isa<FixedVectorType>(I.getType()))
       return false;
     std::optional<Shape> Source = shapeOf(From);
@@ -122,6 +128,8 @@ void Webs::dropUnmatchedMasks() {
       bool Drop = isMask(I) && (!WidthOf(I) || any_of(I->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); }));
       if (std::optional<Shape> S = shapeOf(I->getType()); S && readsMasks(*I))
         Drop |= WidthOf(I->getOperand(0)) != S->Width;
+      else if (isa<BitCastInst>(I) && isMask(I->getOperand(0)))
+        Drop |= !WidthOf(I->getOperand(0));
       if (Drop)
         Dropped.push_back(I);
     }
@@ -133,7 +141,37 @@ void Webs::dropUnmatchedMasks() {
   }
 }
 
+void Webs::findFusions() {
+  for (Instruction &I : instructions(F)) {
+    std::optional<Fusion> Found = fusionOf(I);
+    if (!Found)
+      continue;
+    DenseSet<const User *> Within = {&I};
+    for (Instruction *Inner : Found->Inside)
+      if (all_of(Inner->users(), [&](User *U) { return Within.contains(U); })) {
+        Within.insert(Inner);
+        Absorbed.insert(Inner);
+      }
+    Fusions[&I] = std::move(*Found);
+  }
+}
+
 //===-- Webs -------------------------------------------------------------------------------------------------------===//
+
+// The operands that a candidate takes as carriers, without constants.
+SmallVector<Value *, 4> Webs::carriedOperands(const Instruction &I) const {
+  SmallVector<Value *, 4> Operands;
+  if (splatScalar(I))
+    return Operands;
+  auto Fused = Fusions.find(&I);
+  SmallVector<Value *, 4> All(I.op_begin(), I.op_end());
+  if (Fused != Fusions.end())
+    All.assign(Fused->second.Operands.begin(), Fused->second.Operands.end());
+  for (Value *Operand : All)
+    if (!isa<Constant>(Operand) && (shapeOf(Operand->getType()) || isMask(Operand)))
+      Operands.push_back(Operand);
+  return Operands;
+}
 
 int64_t Webs::weight(const Instruction &I) const { return int64_t(1) << 3 * std::min(Loops.getLoopDepth(I.getParent()), 5u); }
 
@@ -144,6 +182,8 @@ int64_t Webs::saved(const Instruction &I) const {
   int64_t Registers = S ? S->Registers : 0, Wide = S ? S->wide() : From ? From->wide() : 0;
   // The wide form extends as it loads and truncates as it stores.
   bool Loads = isa<CastInst>(I) && isa<LoadInst>(I.getOperand(0)) && I.getOperand(0)->hasOneUse();
+  if (Fusions.contains(&I)) // the operation and the shift, and most often an extension
+    return 3 * Wide - Registers;
   switch (I.getOpcode()) {
   case Instruction::PHI:
   case Instruction::Freeze:
@@ -200,7 +240,7 @@ void Webs::choose() {
       Gain[Web] -= Often * S.Registers * (S.Width == 8 ? 3 : 1);
       if (Def && !Def->getInsertionPointAfterDef())
         Refused.insert(Web);
-    } else if (any_of(V->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); })) {
+    } else if (any_of(V->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)) && !Absorbed.contains(U); })) {
       Gain[Web] -= Often * S.wide();
     }
   };
@@ -218,25 +258,16 @@ void Webs::choose() {
   });
 }
 
-SmallSetVector<Instruction *, 32> Webs::packed() {
+Choice Webs::packed() {
+  findFusions();
   for (Instruction &I : instructions(F))
-    if (Tree.isReachableFromEntry(I.getParent()) && canPack(I))
+    if (Tree.isReachableFromEntry(I.getParent()) && !Absorbed.contains(&I) && (Fusions.contains(&I) || canPack(I)))
       Candidates.insert(&I);
   dropUnmatchedMasks();
   choose();
-  return std::move(Candidates);
+  return {std::move(Candidates), std::move(Fusions)};
 }
 
 } // namespace
 
-SmallVector<Value *, 4> packed::carriedOperands(const Instruction &I) {
-  SmallVector<Value *, 4> Operands;
-  if (splatScalar(I))
-    return Operands;
-  for (Value *Operand : I.operands())
-    if (!isa<Constant>(Operand) && (shapeOf(Operand->getType()) || isMask(Operand)))
-      Operands.push_back(Operand);
-  return Operands;
-}
-
-SmallSetVector<Instruction *, 32> packed::choosePacked(Function &F) { return Webs(F).packed(); }
+Choice packed::choosePacked(Function &F) { return Webs(F).packed(); }

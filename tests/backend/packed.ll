@@ -168,3 +168,41 @@ define <32 x i32> @alone(<32 x i32> %a, <32 x i32> %b) {
   ret <32 x i32> %r
 }
 declare <32 x i32> @__dg_op.VAVG_U8(<32 x i32>, <32 x i32>)
+
+; What wider lanes say and one instruction does; and whether any lane is chosen.
+; CHECK-LABEL: fused:
+; CHECK: dg.vavg.u8
+; CHECK: dg.vcmplt.u8 [[M:m[0-9]+]]
+; CHECK-NOT: dg.vwiden
+; CHECK-DAG: dg.mtox {{[a-z0-9]+}}, [[M]]
+; CHECK-DAG: dg.mtoxh {{[a-z0-9]+}}, [[M]]
+; CHECK: snez
+define i1 @fused(ptr %p, ptr %q) {
+  %a = load <128 x i8>, ptr %p, align 1
+  %b = load <128 x i8>, ptr %q, align 1
+  %x = zext <128 x i8> %a to <128 x i16>
+  %y = zext <128 x i8> %b to <128 x i16>
+  %s = add nuw nsw <128 x i16> %x, splat (i16 1)
+  %t = add nuw nsw <128 x i16> %s, %y
+  %h = lshr <128 x i16> %t, splat (i16 1)
+  %r = trunc nuw <128 x i16> %h to <128 x i8>
+  store <128 x i8> %r, ptr %p, align 1
+  %m = icmp ult <128 x i8> %r, %b
+  %i = bitcast <128 x i1> %m to i128
+  %any = icmp ne i128 %i, 0
+  ret i1 %any
+}
+
+; CHECK-LABEL: scaled:
+; CHECK: dg.vmulh.i16
+; CHECK-NOT: dg.vmul.i32
+; CHECK: ret
+define void @scaled(ptr %p) {
+  %a = load <64 x i16>, ptr %p, align 2
+  %x = sext <64 x i16> %a to <64 x i32>
+  %m = mul nsw <64 x i32> %x, splat (i32 -20000)
+  %h = lshr <64 x i32> %m, splat (i32 16)
+  %r = trunc nuw <64 x i32> %h to <64 x i16>
+  store <64 x i16> %r, ptr %p, align 2
+  ret void
+}

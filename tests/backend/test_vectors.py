@@ -285,6 +285,28 @@ def packed_cases(case, intrinsic):
     for n in [128, 256]:
         yield case(f"i8 through i16, {n} lanes", "i", "i8", f"  %s = add <{n} x i8> %a, %b\n  %x = zext <{n} x i8> %s to <{n} x i16>\n  %y = sext <{n} x i8> %c to <{n} x i16>\n  %z = mul <{n} x i16> %x, %y\n"
                    f"  %h = lshr <{n} x i16> %z, splat (i16 5)\n  %k = trunc <{n} x i16> %h to <{n} x i8>\n  %r = xor <{n} x i8> %k, %s", n=n)
+    for e, n in [("i16", 64), ("i8", 128), ("i16", 128)]:
+        t, m, bits = f"<{n} x {e}>", f"<{n} x i1>", int(e[1:])
+        for w in ["i16", "i32"] if e == "i8" else ["i32", "i64"]:
+            wide = f"<{n} x {w}>"
+            for ext in ["sext", "zext"]:
+                for shift in ["lshr", "ashr"]:
+                    widen = f"  %s = add {t} %a, %c\n  %x = {ext} {t} %s to {wide}\n  %y = {ext} {t} %b to {wide}\n"
+                    end = f"  %k = trunc {wide} %h to {t}\n  %l = xor {t} %k, %c\n  %r = sub {t} %l, %b"
+                    yield case(f"average {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = add {wide} %x, %y\n  %q = add {wide} %p, splat ({w} 1)\n  %h = {shift} {wide} %q, splat ({w} 1)\n{end}", n=n)
+                    yield case(f"average, otherwise, {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = add {wide} %x, splat ({w} 1)\n  %q = add {wide} %y, %p\n  %h = {shift} {wide} %q, splat ({w} 1)\n{end}", n=n)
+                    yield case(f"high half {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = mul {wide} %x, %y\n  %h = {shift} {wide} %p, splat ({w} {bits})\n{end}", n=n)
+                    yield case(f"high half of a square {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = mul {wide} %x, %x\n  %h = {shift} {wide} %p, splat ({w} {bits})\n{end}", n=n)
+                    yield case(f"high half by a constant {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = mul {wide} %x, splat ({w} {100 if bits == 8 else 20000})\n  %h = {shift} {wide} %p, splat ({w} {bits})\n{end}", n=n)
+                    yield case(f"high half by too large a constant {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = mul {wide} %x, splat ({w} {200 if bits == 8 else 40000})\n  %h = {shift} {wide} %p, splat ({w} {bits})\n{end}", n=n)
+                    yield case(f"high half, used twice, {ext} {shift} {t} in {w}", "i", e, f"{widen}  %p = mul {wide} %x, %y\n  %h = {shift} {wide} %p, splat ({w} {bits})\n  %k = trunc {wide} %h to {t}\n  %u = add {wide} %h, %x\n  %v = trunc {wide} %u to {t}\n  %l = xor {t} %k, %v\n  %r = sub {t} %l, %s", n=n)
+            yield case(f"high half of different signs {t} in {w}", "i", e, f"  %s = add {t} %a, %c\n  %x = sext {t} %s to {wide}\n  %y = zext {t} %b to {wide}\n  %p = mul {wide} %x, %y\n  %h = lshr {wide} %p, splat ({w} {bits})\n  %k = trunc {wide} %h to {t}\n  %r = xor {t} %k, %c", n=n)
+        masks = f"  %x = icmp slt {t} %a, %b\n  %y = icmp ult {t} %b, %c\n  %z = xor {m} %y, splat (i1 true)\n"
+        for name, last in {"and": f"  %m = and {m} %x, %z\n", "not": f"  %m = xor {m} %x, splat (i1 true)\n"}.items():
+            cut = "".join(f"  %w{k} = lshr i{n} %b0, {64 * k}\n  %t{k} = trunc i{n} %w{k} to i64\n" for k in range(n // 64)) if n > 64 else "  %t0 = or i64 %b0, 0\n"
+            join = f"  %e = mul i64 %t0, 3\n  %r = xor i64 %e, %t{n // 64 - 1}"
+            yield case(f"bits of a mask, {name}, {t}", "i", e, masks + last + f"  %b0 = bitcast {m} %m to i{n}\n{cut}{join}", out="i64", out_lanes=0, n=n)
+        yield case(f"any lane of {t}", "i", e, masks + f"  %m = and {m} %x, %z\n  %b0 = bitcast {m} %m to i{n}\n  %any = icmp ne i{n} %b0, 0\n  %r = select i1 %any, {t} %a, {t} %c", n=n)
     for k in [0, 1]:
         yield case(f"half {k} of 128 lanes of 16 bits, twice", "i", "i16", "  %s = mul <128 x i16> %a, %b\n  %h = shufflevector <128 x i16> %s, <128 x i16> poison, <64 x i32> <" + ", ".join(f"i32 {64 * k + i}" for i in range(64)) + ">\n"
                    "  %t = add <64 x i16> %h, splat (i16 3)\n  %r = shufflevector <64 x i16> %t, <64 x i16> %h, <128 x i32> <" + ", ".join(f"i32 {i}" for i in range(128)) + ">", n=128)
@@ -313,16 +335,29 @@ def packed_cases(case, intrinsic):
 def random_packed_case(seed):
     """Random operations on 64 lanes of 16 bits and 128 of 8, in blocks with a branch and a loop, some of which have no packed instruction."""
     rng = random.Random(seed)
-    e, n = rng.choice([("i16", 64), ("i8", 128), ("i16", 128), ("i8", 256)])
-    bits, t, m = int(e[1:]), f"<{n} x {e}>", f"<{n} x i1>"
-    text = "".join(f"  %{v} = load {t}, ptr %p{v}, align {rng.choice([1, bits // 8])}\n" for v in "abc") + f"  %q = icmp slt {t} %a, %b\n"
+    e, n = rng.choice([("i16", 64), ("i8", 128), ("i16", 128), ("i8", 256), ("half", 64), ("bfloat", 64), ("half", 128)])
+    real = e in CODE
+    bits, t, m, c = 16 if real else int(e[1:]), f"<{n} x {e}>", f"<{n} x i1>", f"v{n}{CODE.get(e, e)}"
+    text = "".join(f"  %{v} = load {t}, ptr %p{v}, align {rng.choice([1, bits // 8])}\n" for v in "abc") + f"  %q = {'fcmp olt' if real else 'icmp slt'} {t} %a, %b\n"
     pool, masks, declares = ["%a", "%b", "%c"], ["%q"], set()
 
     def operation(k):
         x, y, z = (rng.choice(pool[-6:]) for _ in range(3))
         name = rng.choice(["smin", "umax", "umin", "smax", "uadd.sat", "ssub.sat", "usub.sat", "sadd.sat", "ctpop", "bitreverse"])
         arguments = [t] if name in ("ctpop", "bitreverse") else [t, t]
-        choice = rng.randrange(9)
+        choice = rng.randrange(10)
+        if choice == 9:
+            last = rng.choice(masks)
+            return f"  %b{k} = bitcast {m} {last} to i{n}\n  %n{k} = icmp {rng.choice(['ne', 'ugt', 'eq'])} i{n} %b{k}, {rng.choice([0, 5, -1])}\n  %v{k} = select i1 %n{k}, {t} {x}, {t} {y}\n"
+        if real and choice < 4:
+            number = rng.choice([y, f"splat ({e} {rng.choice(['0xH3C00', '0xHC500', '0xH0001'] if e == 'half' else ['0xR3F80', '0xRC0A0', '0xR0001'])})"])
+            return f"  %v{k} = {rng.choice(['fadd', 'fsub', 'fmul', 'fdiv'])} {t} {x}, {number}\n"
+        if real and choice in (4, 5):
+            name, count = rng.choice([("minimum", 2), ("maximum", 2), ("minimumnum", 2), ("maximumnum", 2), ("fneg", 1), ("fabs", 1), ("sqrt", 1), ("floor", 1), ("rint", 1)])
+            if name == "fneg":
+                return f"  %v{k} = fneg {t} {x}\n"
+            declares.add(f"declare {t} @llvm.{name}.{c}({', '.join([t] * count)})")
+            return f"  %v{k} = call {t} @llvm.{name}.{c}({', '.join(f'{t} {o}' for o in (x, y)[:count])})\n"
         if choice < 4:
             return f"  %v{k} = {rng.choice(['add', 'sub', 'mul', 'and', 'or', 'xor'])} {t} {x}, {rng.choice([y, f'splat ({e} {rng.randrange(-100, 100)})'])}\n"
         if choice == 4:
@@ -332,8 +367,11 @@ def random_packed_case(seed):
             return f"  %v{k} = call {t} @llvm.{name}.v{n}{e}({', '.join(f'{a} {o}' for a, o in zip(arguments, (x, y)))})\n"
         if choice == 6:
             masks.append(f"%m{k}")
-            new = rng.choice([f"icmp {rng.choice(['ult', 'sge', 'eq', 'ne', 'sgt'])} {t} {x}, {y}", f"{rng.choice(['and', 'or', 'xor'])} {m} {masks[-2]}, {rng.choice(masks[:-1])}", f"xor {m} {masks[-2]}, splat (i1 true)"])
+            compare = f"fcmp {rng.choice(['olt', 'uge', 'one', 'ueq', 'ord', 'une', 'ogt'])}" if real else f"icmp {rng.choice(['ult', 'sge', 'eq', 'ne', 'sgt'])}"
+            new = rng.choice([f"{compare} {t} {x}, {y}", f"{rng.choice(['and', 'or', 'xor'])} {m} {masks[-2]}, {rng.choice(masks[:-1])}", f"xor {m} {masks[-2]}, splat (i1 true)"])
             return f"  %m{k} = {new}\n  %v{k} = select {m} %m{k}, {t} {x}, {t} {z}\n"
+        if choice == 7 and real:
+            return f"  %w{k} = fpext {t} {x} to <{n} x float>\n  %u{k} = fmul <{n} x float> %w{k}, splat (float 1.5)\n  %v{k} = fptrunc <{n} x float> %u{k} to {t}\n"
         if choice == 7:
             return f"  %v{k} = {rng.choice(['sext', 'zext'])} {m} {rng.choice(masks)} to {t}\n"
         lanes = ", ".join(f"i32 {rng.randrange(2 * n)}" for _ in range(n))
@@ -350,17 +388,17 @@ def random_packed_case(seed):
 
     text += "  %byte = load i8, ptr %pc, align 1\n  %bit = trunc i8 %byte to i1\n"
     operations(0, rng.randrange(3, 12))
-    before, known, start = pool[-1], len(masks), rng.choice([pool[-2], f"splat ({e} 5)"])
+    before, known, start = pool[-1], len(masks), rng.choice([pool[-2], pool[-3] if real else f"splat ({e} 5)"])
     text += f"  br i1 %bit, label %loop, label %join\nloop:\n  %i = phi i32 [ 0, %0 ], [ %j, %loop ]\n  %s = phi {t} [ {start}, %0 ], [ %last, %loop ]\n"
     outside = len(pool)
     pool.append("%s")
     operations(100, rng.randrange(3, 12))
-    text += f"  %last = add {t} {pool[-1]}, %s\n  %j = add i32 %i, 1\n  %d = icmp eq i32 %j, 3\n  br i1 %d, label %join, label %loop\njoin:\n  %w = phi {t} [ {before}, %0 ], [ %last, %loop ]\n"
+    text += f"  %last = {'fadd' if real else 'add'} {t} {pool[-1]}, %s\n  %j = add i32 %i, 1\n  %d = icmp eq i32 %j, 3\n  br i1 %d, label %join, label %loop\njoin:\n  %w = phi {t} [ {before}, %0 ], [ %last, %loop ]\n"
     del pool[outside:], masks[known:]
     pool.append("%w")
     operations(200, rng.randrange(3, 12))
-    text += f"  %r = xor {t} {pool[-1]}, {pool[-2]}\n  store {t} %r, ptr %po, align {bits // 8}\n"
-    return Case(f"random packed {seed}", "i", e, n, text, declares=sorted(declares))
+    text += f"  %r = {'fmul' if real else 'xor'} {t} {pool[-1]}, {pool[-2]}\n  store {t} %r, ptr %po, align {bits // 8}\n"
+    return Case(f"random packed {seed}", "h" if real else "i", e, n, text, declares=sorted(declares))
 
 
 def random_case(seed):
@@ -413,7 +451,7 @@ def random_case(seed):
 def decode(data, element, lanes):
     raw = bytes.fromhex(data)
     body, guard = raw[:-4], raw[-4:]
-    kind = {"float": np.float32, "half": np.float16, "i32": np.uint32, "i16": np.uint16, "i8": np.uint8, "bfloat": np.uint16}[element]
+    kind = {"float": np.float32, "half": np.float16, "i64": np.uint64, "i32": np.uint32, "i16": np.uint16, "i8": np.uint8, "bfloat": np.uint16}[element]
     values = np.frombuffer(body, kind)
     if element == "bfloat":
         values = (values.astype(np.uint32) << 16).view(np.float32)
