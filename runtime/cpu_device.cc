@@ -5,6 +5,7 @@
 #include "runtime/host_memory.h"
 #include "runtime/launch_totals.h"
 #include "runtime/thread_pool.h"
+#include "sim/default_floats.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -25,6 +26,7 @@ struct Region {
 
 void run_range(void *context, uint64_t first, uint64_t last) {
   auto *region = static_cast<const Region *>(context);
+  sim::DefaultFloats floats;
   region->function(region->launch, first, last, 1);
 }
 

@@ -1,4 +1,5 @@
 #include "sim/device.h"
+#include "sim/default_floats.h"
 #include "sim/elf.h"
 #include "sim/gdb_server.h"
 #include "sim/semihosting.h"
@@ -220,6 +221,7 @@ Result DeviceModel::run_program(const Image &image, const std::vector<std::strin
 }
 
 Result DeviceModel::Impl::run(bool kernel) {
+  DefaultFloats floats;
   shared.timing.reset_time(shared.launch_start);
   shared.order.reset();
   shared.horizon = ~0ull;
