@@ -7,7 +7,7 @@ A *block* loads every register and fcsr from an area of its own, runs about a hu
     area + 768    512 bytes to work on     anchor - 256 .. anchor + 255
 
 `anchor` is a register that groups read and never write, `digest` one that takes in every result (rotated, then exclusive or), so that
-none is lost when its register is written again. Both are other registers in every block. A group is what must stay together: a
+none is lost when its register is written again. A `local` block works on a copy of its area at the beginning or end of local memory. Both are other registers in every block. A group is what must stay together: a
 loop, a branch with what it jumps over, a load-reserved with its store-conditional. It leaves frm at a mode that exists.
 
 Blocks know nothing of each other, so that a block cut off after n groups is a block too: that is how a difference is traced to a group.
@@ -17,6 +17,7 @@ import re
 from itertools import count
 
 from records import GPR, instructions
+from side_by_side import LM_BASE, LM_BYTES
 
 AREA, ANCHOR = 1280, 1024
 POOL, WORK = -768, 256  # from the anchor; the work area is [-WORK, WORK)
@@ -78,6 +79,7 @@ class Block:
         self.anchor, self.digest = rng.sample(range(1, 32), 2)
         self.taken = {self.anchor, self.digest}  # not to be written
         self.groups = []
+        self.local = False
 
     # ---- registers and lines ----
     def source(self):
@@ -464,13 +466,23 @@ class Block:
         return random.choice(DOUBLES) if style < 0.5 else random.getrandbits(64) if style < 0.7 else (
             random.getrandbits(1) << 63 | random.randrange(993, 1053) << 52 | random.getrandbits(26) << random.choice([0, 0, 26]))
 
+    @staticmethod
+    def copy(source, target, loop):
+        return [source, target, f"addi t2, t0, {AREA}", f"{loop}: ld t3, 0(t0)", "sd t3, 0(t1)", "addi t0, t0, 8", "addi t1, t1, 8", f"bne t0, t2, {loop}"]
+
     def text(self, number, groups=None):
         anchor = GPR[self.anchor]
         first = GPR[next(r for r in range(1, 32) if r != self.anchor)]
         others = [r for r in range(1, 32) if r != self.anchor]
-        start = [f"lla {anchor}, areas + {number * AREA + ANCHOR}", f"ld {first}, {-ANCHOR}({anchor})", f"csrw fcsr, {first}"]
+        start = [f"lla {anchor}, areas + {number * AREA + ANCHOR}"]
+        if self.local:
+            base = LM_BASE if number % 2 else LM_BASE + LM_BYTES - AREA
+            start = self.copy(f"lla t0, areas + {number * AREA}", f"li t1, {base}", f".L{number}_in") + [f"li {anchor}, {base + ANCHOR}"]
+        start += [f"ld {first}, {-ANCHOR}({anchor})", f"csrw fcsr, {first}"]
         start += [f"ld {GPR[r]}, {8 * r - ANCHOR}({anchor})" for r in others]
         end = [f"sd {GPR[r]}, {8 * r - ANCHOR}({anchor})" for r in others] + [f"csrr {first}, fcsr", f"sd {first}, {-ANCHOR}({anchor})"]
+        if self.local:
+            end += self.copy(f"li t0, {base}", f"lla t1, areas + {number * AREA}", f".L{number}_out")
         return re.sub(r"\.L(?=\d)", f".L{number}_", "\n".join(start + self.groups[:groups] + end))
 
 

@@ -1,6 +1,7 @@
 """One program for the device model and for QEMU: linked at the same address, writing its results to a file through semihosting, which both know."""
 import re
 import shutil
+import struct
 from pathlib import Path
 
 from records import BUILD, LLVM, run
@@ -8,6 +9,8 @@ from records import BUILD, LLVM, run
 QEMU = shutil.which("qemu-riscv64")
 QEMU_CPU = "rv64,f=false,d=false,zfinx=true,zdinx=true,zba=true,zbb=true,zbs=false,zbc=false"
 ATTRIBUTES = "+m,+a,+c,+zicsr,+zfinx,+zdinx,+zba,+zbb"
+LM_BASE, LM_BYTES = 0x10000000, 1 << 20  # isa/machine_layout.h, machines/phone.toml
+PT_LOAD, PT_GNU_STACK, PT_RISCV_ATTRIBUTES, READ, WRITE = 1, 0x6474E551, 0x70000003, 4, 2
 HOST_CALL = ".balign 16\nslli zero, zero, 31\nebreak\nsrai zero, zero, 7"
 
 
@@ -43,7 +46,14 @@ def on_model(folder: Path, *options) -> bytes:
 
 
 def on_qemu(folder: Path, *options) -> bytes:
-    return results(folder, QEMU, "-cpu", QEMU_CPU, *options, "./program.elf")
+    """With memory where a core has its local memory."""
+    raw = bytearray((folder / "program.elf").read_bytes())
+    headers, size, n = struct.unpack_from("<Q", raw, 32)[0], *struct.unpack_from("<HH", raw, 54)
+    unused = next(at for at in range(headers, headers + n * size, size) if struct.unpack_from("<I", raw, at)[0] in (PT_GNU_STACK, PT_RISCV_ATTRIBUTES))
+    struct.pack_into("<IIQQQQQQ", raw, unused, PT_LOAD, READ | WRITE, 0, LM_BASE, LM_BASE, 0, LM_BYTES, 0x1000)
+    (folder / "qemu.elf").write_bytes(raw)
+    (folder / "qemu.elf").chmod(0o755)
+    return results(folder, QEMU, "-cpu", QEMU_CPU, *options, "./qemu.elf")
 
 
 def executed(folder: Path) -> dict[str, int]:

@@ -231,3 +231,24 @@ def test_counters_count_instructions(counter, tmp_path):
     """instret in both modes; in functional mode, which has no time, the others too."""
     code = f"csrr a3, {counter}\n.option rvc\nc.nop\n.option norvc\nnop\nj 1f\nnop\n1: csrr a4, {counter}\nsub a5, a4, a3"
     assert digits(tmp_path, code, ([], ["--timing"]) if counter.endswith("instret") else ([],)) == 4
+
+
+def control_registers():
+    """(name, number, whether its documentation or its number says that it is read only) of the records."""
+    records = instructions()[0].records
+    for name in records["!instanceof"]["ControlRegister"]:
+        record = records[name]
+        number = record["Number"] if isinstance(record["Number"], int) else sum(b << i for i, b in enumerate(record["Number"]))
+        yield record["Name"], number, number >> 10 == 3 or "read only" in record["Documentation"]
+
+
+@pytest.mark.parametrize("name, number, read_only", control_registers())
+def test_every_control_register_is_as_its_record_says(name, number, read_only, tmp_path):
+    """Reads; is written, and keeps what it holds (of fflags 5 bits, of frm 3, of fcsr both), or faults."""
+    bits = {"fflags": 31, "frm": 7, "fcsr": 255}.get(name, -1)
+    code = f"csrr a3, {number}\nli a3, 0x123456789abcdef5\n" + ("bad: " if read_only else "") + f"csrrw a5, {number}, a3\ncsrr a4, {number}\nandi a3, a3, {bits}\nxor a5, a4, a3\nsnez a5, a5"
+    if not read_only:
+        assert digits(tmp_path, code) == 0
+        return
+    elf = assemble_and_link(tmp_path, f".globl _start\n_start: {code}\n")
+    assert fault(elf)[1] == f"illegal instruction: control register {number:#05x} is read only"

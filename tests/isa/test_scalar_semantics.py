@@ -46,12 +46,12 @@ def guilty(folder, block, options):
     return "no group alone"
 
 
-def check(tmp_path, some):
+def check(tmp_path, some, modes=([], ["--timing"])):
     build(tmp_path, [(block, None) for block in some])
     theirs = on_qemu(tmp_path)
     changed = [np.frombuffer(got, np.uint64) != np.frombuffer(block.area, np.uint64) for got, block in zip(areas(theirs), some)]
     assert all(c[:32].any() for c in changed)
-    for options in ([], ["--timing"]):
+    for options in modes:
         ours = on_model(tmp_path, *options)
         assert len(ours) == len(theirs)
         wrong = [n for n, (a, b) in enumerate(zip(areas(ours), areas(theirs))) if a != b]
@@ -63,6 +63,15 @@ def check(tmp_path, some):
 def test_sequences(seed, tmp_path):
     changed = check(tmp_path, blocks(seed, BLOCKS))
     assert len(changed) == BLOCKS and all(c[:32].sum() > 16 and c[96:].sum() > 4 for c in changed), "these blocks do next to nothing"
+
+
+@pytest.mark.parametrize("seed", SEEDS[-1:])
+def test_sequences_on_local_memory(seed, tmp_path):
+    """Up to both ends of it, and when accesses are checked too."""
+    some = blocks(-seed, 100)
+    for block in some:
+        block.local = True
+    check(tmp_path, some, ([], ["--timing"], ["--check-memory"], ["--check-races"]))
 
 
 @once
