@@ -87,6 +87,8 @@ template <typename F, typename Operation, typename Compare> F ties_away(uint64_t
   if (down != nearest || !(ignored & inexact))
     return nearest; // already away, or exact
   F away = std::bit_cast<F>(BitsOf<F>(std::bit_cast<BitsOf<F>>(down) + 1));
+  if (std::isinf(away))
+    return nearest; // the greatest number is odd: half way to infinity goes there anyway
   return magnitude_beyond(down, away) ? away : nearest;
 }
 
