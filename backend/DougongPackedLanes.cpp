@@ -343,13 +343,20 @@ Pieces PackedLanes::rewriteConversion(IRBuilder<> &B, Instruction &I) {
   std::optional<Shape> S = shapeOf(I.getType()), From = shapeOf(V->getType());
   Type *Element = (From ? V : &I)->getType()->getScalarType();
   bool Signed = I.getOpcode() == Instruction::SExt || I.getOpcode() == Instruction::SIToFP;
+  if (!From && I.getOpcode() == Instruction::BitCast) {
+    Value *Words = B.CreateBitCast(V, FixedVectorType::get(B.getInt32Ty(), 32 * S->Registers));
+    Pieces Parts;
+    for (unsigned Register = 0; Register < S->Registers; ++Register)
+      Parts.push_back(part(B, Words, Register));
+    return Parts;
+  }
   if (!From) // from lanes of 32 bits
-    return I.getOpcode() == Instruction::BitCast ? Pieces{B.CreateBitCast(V, Words)} : pack(B, V, I.getType());
+    return pack(B, V, I.getType());
   Pieces Carried = carriers(V), Results;
   if (I.getOpcode() == Instruction::BitCast) {
     if (S)
       return Carried;
-    I.replaceAllUsesWith(B.CreateBitCast(Carried[0], I.getType()));
+    I.replaceAllUsesWith(B.CreateBitCast(concatenateVectors(B, Carried), I.getType()));
   } else if (!S) {
     Value *Wide = widen(B, Carried, widening(Element, Signed), Element->isIntegerTy() ? B.getInt32Ty() : B.getFloatTy());
     if (isa<SIToFPInst, UIToFPInst>(I))

@@ -84,15 +84,8 @@ bool Webs::canPack(Instruction &I) {
       return S && I.getOperand(0)->getType()->getScalarType()->isFloatTy();
     return From && I.getType()->getScalarType()->isFloatTy();
   }
-  case Instruction::BitCast: {
-    auto *From = dyn_cast<FixedVectorType>(I.getOperand(0)->getType());
-    if (From && isMask(I.getOperand(0)) && I.getType()->isIntegerTy())
-      return true;
-    if (!From || !isa<FixedVectorType>(I.getType()))
-      return false;
-    std::optional<Shape> Source = shapeOf(From);
-    return (S && Source) || (S && S->Registers == 1 && !isMask(I.getOperand(0))) || (Source && Source->Registers == 1 && !isMask(&I));
-  }
+  case Instruction::BitCast: // bits stay what they are, NaNs' too
+    return isMask(I.getOperand(0)) ? I.getType()->isIntegerTy() : S || shapeOf(I.getOperand(0)->getType());
   case Instruction::ExtractElement:
   case Instruction::InsertElement: {
     std::optional<Shape> Vector = shapeOf(I.getOperand(0)->getType());
@@ -115,7 +108,7 @@ void Webs::dropUnmatchedMasks() {
   while (Changed) {
     Changed = false;
     for (Instruction *I : Candidates) {
-      if (!isMask(I) || isa<CmpInst>(I))
+      if (!isMask(I) || isa<CmpInst, BitCastInst>(I))
         continue;
       unsigned Width = WidthOf(I->getOperand(0));
       if (!isNot(*I) && WidthOf(I->getOperand(1)) != Width)
@@ -125,7 +118,8 @@ void Webs::dropUnmatchedMasks() {
     }
     SmallVector<Instruction *> Dropped;
     for (Instruction *I : Candidates) {
-      bool Drop = isMask(I) && (!WidthOf(I) || any_of(I->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); }));
+      bool Drop = isMask(I) && !isa<BitCastInst>(I) &&
+                  (!WidthOf(I) || any_of(I->users(), [&](User *U) { return !Candidates.contains(cast<Instruction>(U)); }));
       if (std::optional<Shape> S = shapeOf(I->getType()); S && readsMasks(*I))
         Drop |= WidthOf(I->getOperand(0)) != S->Width;
       else if (isa<BitCastInst>(I) && isMask(I->getOperand(0)))

@@ -329,6 +329,11 @@ def packed_cases(case, intrinsic):
             yield case(f"through float {t}", "h", e, f"  %x = fsub {t} %a, %b\n  %y = fadd {t} %x, %c\n  %w = fpext {t} %y to <{n} x float>\n  %v = fmul <{n} x float> %w, splat (float 0x3FF2000000000000)\n"
                        f"  %h = fptrunc <{n} x float> %v to {t}\n  %z = fadd {t} %h, %y\n  %r = fsub {t} %z, %x", n=n)
             yield case(f"bits {t}", "h", e, f"  %s = fadd {t} %a, %b\n  %x = bitcast {t} %s to <{n} x i16>\n  %y = and <{n} x i16> %x, splat (i16 -2)\n  %w = bitcast <{n} x i16> %y to {t}\n  %r = fmul {t} %w, %c", n=n)
+            yield case(f"all bits {t}", "h", e, f"  %x = bitcast {t} %a to <{n // 4} x i64>\n  %y = bitcast {t} %b to <{n // 4} x i64>\n  %r = xor <{n // 4} x i64> %x, %y", out="i64", out_lanes=n // 4, n=n)
+            yield case(f"a bit {t}", "h", e, f"  %x = bitcast {t} %a to <{16 * n} x i1>\n  %y = extractelement <{16 * n} x i1> %x, i32 33\n  %m = select i1 %y, {t} %b, {t} %c\n  %r = fadd {t} %m, %m", n=n)
+            if n == 64:
+                yield case(f"bits as a mask {t}", "h", e, f"  %x = bitcast {t} %a to <{16 * n} x i1>\n  %y = shufflevector <{16 * n} x i1> %x, <{16 * n} x i1> poison, {f'<{n} x i32>'} <{', '.join(f'i32 {16 * i + 5}' for i in range(n))}>\n"
+                           f"  %m = select {m} %y, {t} %b, {t} %c\n  %r = fadd {t} %m, %b", n=n)
             yield case(f"lanes {t}", "h", e, f"  %s = fadd {t} %a, %b\n  %x = extractelement {t} %s, i32 {n - 7}\n  %y = insertelement {t} %s, {e} %x, i32 3\n  %r = fmul {t} %y, %c", n=n)
 
 
