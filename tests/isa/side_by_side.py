@@ -45,6 +45,11 @@ def on_model(folder: Path, *options) -> bytes:
     return results(folder, BUILD / "bin/dougong", "sim", "--files", ".", *options, "program.elf")
 
 
+def on_sanitized_model(folder: Path, *options) -> bytes:
+    """The model's build with the address and undefined-behaviour sanitizers."""
+    return results(folder, Path(__file__).parents[2] / "build-sanitize/bin/run_program", *options, "program.elf")
+
+
 def on_qemu(folder: Path, *options) -> bytes:
     """With memory where a core has its local memory."""
     raw = bytearray((folder / "program.elf").read_bytes())

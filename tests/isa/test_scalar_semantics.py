@@ -1,7 +1,8 @@
 """The scalar base on the device model against QEMU and the host: sequences of every instruction over all registers, 16-bit ones among them,
 and tables of all pairs of edge values in all rounding modes. The model runs each in functional and in timing mode.
 
-600 sequences; DOUGONG_PART=2/4 is the second quarter of 20,000 others, and tables with more values, as `./run-tests --long` runs them.
+600 sequences; DOUGONG_PART=2/4 is the second quarter of 20,000 others, and tables with more values, under the
+sanitizers too, as `./run-tests --long` runs them.
 """
 import os
 
@@ -11,7 +12,7 @@ import scalar_sequences
 import scalar_tables
 from records import LLVM, run
 from scalar_sequences import AREA, NEVER, SCALAR, Block, blocks, far_blocks, mnemonic
-from side_by_side import QEMU, executed, on_model, on_qemu, program
+from side_by_side import QEMU, executed, on_model, on_qemu, on_sanitized_model, program
 
 pytestmark = pytest.mark.skipif(not QEMU, reason="qemu-riscv64 is not installed; ./setup installs it")
 PART, PARTS = map(int, os.environ.get("DOUGONG_PART", "0/1").split("/"))
@@ -53,6 +54,8 @@ def check(tmp_path, some, modes=([], ["--timing"])):
     assert all(c[:32].any() for c in changed)
     for options in modes:
         ours = on_model(tmp_path, *options)
+        if PART:
+            assert on_sanitized_model(tmp_path, *options) == ours
         assert len(ours) == len(theirs)
         wrong = [n for n, (a, b) in enumerate(zip(areas(ours), areas(theirs))) if a != b]
         assert not wrong, f"{len(wrong)} of {len(some)} blocks, the first {wrong[0]} {' '.join(options)}, {guilty(tmp_path, some[wrong[0]], options)}"
@@ -110,6 +113,8 @@ def tables(tmp_path_factory):
     program(folder, scalar_tables.code(cases), scalar_tables.data(cases), "results", "results_end")
     ours = on_model(folder)
     assert ours == on_model(folder, "--timing")
+    if PART:
+        assert on_sanitized_model(folder) == ours
     return cases, scalar_tables.split(cases, ours), folder
 
 
