@@ -73,14 +73,23 @@ typedef struct dg_drain_command {
  *   dst + sum i_d*dst_stride[d]  =  src + sum i_d*src_stride[d]     where low_d <= i_d < high_d for all d
  *                                =  fill                             elsewhere, if fill_outside; else dst is left alone.
  * Outside [low, high) the source is not touched (its address may be nonsense). Strides in bytes. Unused dimensions have count 1, low 0,
- * high 1. A load queue reads DRAM or LM and writes LM; a store queue reads LM and writes DRAM or LM (own or remote).
+ * high 1. A load queue reads DRAM or LM and writes LM; a store queue reads LM and writes DRAM or LM (own or remote). What is read of places
+ * that the same command writes is not defined.
  *
  * Index lists: `listed` names the side on which dimension 0 goes where a list of count[0] int32 at `list`, in the core's own LM, says:
  * there its coordinate is list[i_0] instead of i_0, and low[0], high[0] clip that coordinate. So a load gathers (DG_LIST_SRC: rows of src;
  * an index outside is filled, or leaves its row of dst alone) and a store scatters (DG_LIST_DST: an index outside writes nothing; with
  * fill_outside there would be no place to fill, and the command faults). Indexes that repeat are served in the order of i_0: the last wins.
  * All of low[0] .. high[0] - 1 must be memory, whatever the list holds: then no list can be wrong. The list is read when the
- * command executes, unlike the descriptor: it must stay as it is until the command has completed. */
+ * command executes, unlike the descriptor: it must stay as it is until the command has completed.
+ *
+ * Adding: where `add` is 1, `+=` stands for each `=` above, in add_type: integers wrap, floats are rounded to nearest even (a NaN is the
+ * canonical one). One element after another, i_0 slowest and i_4 fastest, so that places which come up again (a stride of 0, an index that
+ * repeats) get every sum. DRAM adds each element as a whole: several cores may add integers to the same place in any order, and the sum is
+ * the same. That of floats is not, so cores that add floats to the same place must take turns.
+ *
+ * Multicast: where `cores` is not 0, it is the set of cores (bit i: core i) to whose LM the copy goes, at the same address in each; dst is
+ * an address of the core's own LM, [DG_LM_BASE, ...), whether it is one of them or not. The source is read once. */
 #define DG_DMA_MOST_ELEMENTS (1ull << 30) /* the product of the counts */
 enum dg_listed { DG_LIST_NONE = 0, DG_LIST_SRC = 1, DG_LIST_DST = 2 };
 typedef struct dg_dma_command {
@@ -88,9 +97,10 @@ typedef struct dg_dma_command {
   uint32_t element_bytes;  /* 1, 2, 4, 8 */
   uint8_t fill_outside;    /* 0 or 1 */
   uint8_t listed;          /* enum dg_listed: SRC on a load queue only, DST on a store queue only */
-  uint16_t reserved0;      /* 0 */
+  uint8_t add, add_type;   /* 0 or 1; I8, U8, I16, I32, F16, BF16 or F32, of element_bytes: read only where add is 1 */
   uint64_t fill;           /* the low element_bytes of it */
   uint32_t count[5], list; /* list: an LM address, a multiple of 4; read only where listed is not 0 */
   int32_t low[5], high[5];
   int64_t src_stride[5], dst_stride[5];
+  uint64_t cores; /* 0: to dst alone */
 } dg_dma_command;

@@ -1,5 +1,8 @@
 #include "sim/dma.h"
+#include "sim/element_types.h"
+#include "sim/host_level.h"
 #include "sim/shared.h"
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,6 +73,11 @@ struct Side {
   uint8_t *at(uint64_t address) const { return host + address; }
 };
 
+enum class Access { read, write, add };
+
+// Integers that are added commute, so several cores may; of floats the order shows.
+bool commutes(const dg_dma_command &c) { return c.add && c.add_type <= DG_I32; }
+
 // Finds a side's memory; the problem, if it may not be touched.
 std::string find_side(Side &side, const char *name, bool may_be_global, bool may_be_lm, Core &core) {
   if (side.span.low < 0 || side.span.high > __int128(~0ull))
@@ -106,6 +114,9 @@ class Mover {
 public:
   Mover(const dg_dma_command &c, Core &core, const Side &src, const Side &dst, uint64_t pc)
       : c(c), core(core), src(src), dst(dst), pc(pc), unit(c.element_bytes), level(dimensions - 1) {
+    for (int i = 0; i < int(core.shared.cores.size()); ++i)
+      if (c.cores >> i & 1)
+        receivers.push_back(core.shared.cores[i].get());
     for (int outermost = c.listed ? 1 : 0; level >= outermost; --level) {
       bool whole = c.low[level] <= 0 && c.high[level] >= int64_t(c.count[level]);
       bool joined = c.count[level] == 1 || (c.src_stride[level] == int64_t(unit) && c.dst_stride[level] == int64_t(unit));
@@ -135,7 +146,7 @@ private:
     Side own;
     own.space = Space::lm;
     uint64_t bytes = 4 * uint64_t(c.count[0]);
-    moved(0, own, c.list, bytes, false);
+    moved(0, own, c.list, bytes, Access::read);
     done.list_bytes = bytes;
     // All of it before the first row moves, which may overwrite it.
     std::vector<int32_t> list(c.count[0]);
@@ -193,41 +204,57 @@ private:
   void copy(uint64_t from, uint64_t to, uint64_t bytes) {
     if (!allowed(src, "src", from, bytes) || !allowed(dst, "dst", to, bytes))
       return;
-    uint8_t *out = dst.at(to), *in = src.at(from);
-    switch (bytes) {
-    case 1:
-      *out = *in;
-      break;
-    case 2:
-      std::memcpy(out, in, 2);
-      break;
-    case 4:
-      std::memcpy(out, in, 4);
-      break;
-    case 8:
-      std::memcpy(out, in, 8);
-      break;
-    default:
-      std::memmove(out, in, bytes);
-    }
-    moved(0, src, from, bytes, false);
-    moved(1, dst, to, bytes, true);
+    const uint8_t *in = src.at(from);
+    write(to, bytes, [&](uint8_t *out) {
+      if (c.add)
+        return host_level().dma_add(c.add_type, out, in, bytes / c.element_bytes);
+      switch (bytes) {
+      case 1:
+        *out = *in;
+        break;
+      case 2:
+        std::memcpy(out, in, 2);
+        break;
+      case 4:
+        std::memcpy(out, in, 4);
+        break;
+      case 8:
+        std::memcpy(out, in, 8);
+        break;
+      default:
+        std::memmove(out, in, bytes);
+      }
+    });
+    moved(0, src, from, bytes, Access::read);
+    moved(1, dst, to, bytes, c.add ? Access::add : Access::write);
+  }
+
+  // `set` does it, at each place of the host that the address stands for.
+  template <typename F> void write(uint64_t to, uint64_t bytes, F set) {
+    if (receivers.empty())
+      return set(dst.at(to));
+    for (Core *receiver : receivers)
+      set(receiver->lm + (to - DG_LM_BASE));
   }
 
   void fill(uint64_t to, uint64_t bytes) {
     if (bytes == 0 || !allowed(dst, "dst", to, bytes))
       return;
-    uint8_t *out = dst.at(to);
     uint8_t first = uint8_t(c.fill);
     bool same = true;
     for (uint32_t i = 1; i < c.element_bytes; ++i)
       same &= uint8_t(c.fill >> (8 * i)) == first;
-    if (same)
-      std::memset(out, first, bytes);
-    else
-      for (uint64_t i = 0; i < bytes; i += c.element_bytes)
-        std::memcpy(out + i, &c.fill, c.element_bytes);
-    moved(1, dst, to, bytes, true);
+    write(to, bytes, [&](uint8_t *out) {
+      if (c.add)
+        for (uint64_t i = 0; i < bytes; i += c.element_bytes)
+          host_level().dma_add(c.add_type, out + i, reinterpret_cast<const uint8_t *>(&c.fill), 1);
+      else if (same)
+        std::memset(out, first, bytes);
+      else
+        for (uint64_t i = 0; i < bytes; i += c.element_bytes)
+          std::memcpy(out + i, &c.fill, c.element_bytes);
+    });
+    moved(1, dst, to, bytes, c.add ? Access::add : Access::write);
   }
 
   bool allowed(const Side &side, const char *name, uint64_t address, uint64_t bytes) {
@@ -243,27 +270,43 @@ private:
   struct Run {
     uint64_t begin = 0, end = 0;
   };
-  void moved(int side_index, const Side &side, uint64_t address, uint64_t bytes, bool write) {
+  void moved(int side_index, const Side &side, uint64_t address, uint64_t bytes, Access access) {
+    bool reads = access != Access::write, writes = access != Access::read;
+    const char *does = access == Access::add ? "adds to" : writes ? "writes" : "reads";
     if (side.space == Space::lm) {
-      (write ? done.lm_written : done.lm_read) += bytes;
-      if (core.written) {
-        auto [own, offset] = core.shared.lm_owner(address, core);
-        core.check_written(pc, "dg.dma", *own, offset, bytes, write);
-      }
-      if (core.check && address - DG_LM_BASE < core.lm_bytes && !core.check->lm_access(address - DG_LM_BASE, bytes, write))
+      done.lm_read += reads ? bytes : 0;
+      done.lm_written += writes ? bytes : 0;
+      done.added_bytes += access == Access::add ? bytes : 0;
+      auto check_written = [&](Core &owner, uint64_t offset) {
+        if (reads)
+          core.check_written(pc, "dg.dma", owner, offset, bytes, false);
+        if (writes)
+          core.check_written(pc, "dg.dma", owner, offset, bytes, true);
+      };
+      bool multicast = writes && !receivers.empty();
+      auto [owner, offset] = core.shared.lm_owner(address, core);
+      if (writes)
+        done.receivers |= (multicast ? c.cores : 1ull << owner->number) & ~(1ull << core.number);
+      if (core.written && !multicast)
+        check_written(*owner, offset);
+      if (core.written && multicast)
+        for (Core *receiver : receivers)
+          check_written(*receiver, offset);
+      bool own = multicast ? c.cores >> core.number & 1 : owner == &core;
+      if (core.check && own && !core.check->lm_access(offset, bytes, writes))
         throw Trap{Trap::Kind::race, core.check->running(),
-                   fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", write ? "writes" : "reads",
+                   fmt::format("dg.dma {} local memory at {:#x}, and no wait orders it with another access: {}", does,
                                DG_LM_BASE + core.check->found.offset, core.check->found.other)};
       return;
     }
-    (write ? done.global_written : done.global_read) += bytes;
+    done.global_read += reads ? bytes : 0;
+    done.global_written += writes ? bytes : 0;
     if (core.shared.global_races)
       if (std::string other = core.shared.global_races->access(core.number, core.check->running_agent(), core.check->running_clock(),
-                                                               address, bytes, write);
+                                                               address, bytes, writes, commutes(c) ? 1 + c.add_type : 0);
           !other.empty())
-        throw Trap{
-            Trap::Kind::race, core.check->running(),
-            fmt::format("dg.dma {} global memory, and no wait orders it with another access at {}", write ? "writes" : "reads", other)};
+        throw Trap{Trap::Kind::race, core.check->running(),
+                   fmt::format("dg.dma {} global memory, and no wait orders it with another access at {}", does, other)};
     if (!core.shared.options.timing)
       return;
     Run &run = open[side_index];
@@ -286,8 +329,9 @@ private:
   Core &core;
   const Side &src, &dst;
   uint64_t pc;
-  uint64_t unit; // bytes contiguous on both sides
-  int level;     // the innermost dimension that is looped over
+  uint64_t unit;                 // bytes contiguous on both sides
+  int level;                     // the innermost dimension that is looped over
+  std::vector<Core *> receivers; // of a multicast
   Run open[2];
   Copied done;
 };
@@ -317,8 +361,14 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
     return fmt::format("element_bytes is {}; it must be 1, 2, 4 or 8", e);
   if (c.fill_outside > 1)
     return fmt::format("fill_outside is {}; it must be 0 or 1", c.fill_outside);
-  if (c.reserved0)
-    return fmt::format("reserved0 is {}; it must be 0", c.reserved0);
+  if (c.add > 1)
+    return fmt::format("add is {}; it must be 0 or 1", c.add);
+  if (c.add && (type_bytes(c.add_type) == 0 || c.add_type == DG_F8E4M3 || c.add_type == DG_F8E5M2))
+    return fmt::format("add_type is {} ({}); it must be I8, U8, I16, I32, F16, BF16 or F32", c.add_type, type_name(c.add_type));
+  if (c.add && uint32_t(type_bytes(c.add_type)) != e)
+    return fmt::format("add_type is {}, of {} bytes; element_bytes is {}", type_name(c.add_type), type_bytes(c.add_type), e);
+  if (size_t running = core.shared.cores.size(); running < 64 && c.cores >> running)
+    return fmt::format("cores {:#x} names core {}; {} run, from 0 on", c.cores, std::bit_width(c.cores) - 1, running);
   if (c.listed > DG_LIST_DST)
     return fmt::format("listed is {}; it must be 0, DG_LIST_SRC ({}) or DG_LIST_DST ({})", c.listed, int(DG_LIST_SRC), int(DG_LIST_DST));
   if (c.listed && load != (c.listed == DG_LIST_SRC))
@@ -346,6 +396,9 @@ std::string dma_problem(const dg_dma_command &c, bool load, Core &core) {
   if (!sides.nothing_written)
     if (std::string problem = find_side(sides.dst, "dst", !load, true, core); !problem.empty())
       return problem;
+  if (c.cores && !sides.nothing_written && (sides.dst.space != Space::lm || sides.dst.span.low >= __int128(DG_REMOTE_LM_BASE)))
+    return fmt::format("dst {:#x} with cores {:#x}: a multicast goes to an address of local memory, [{:#x}, {:#x}), the same in each core",
+                       c.dst, c.cores, DG_LM_BASE, DG_LM_BASE + core.lm_bytes);
   if (sides.nothing_read || sides.nothing_written)
     return "";
   return find_side(sides.src, "src", load, true, core);

@@ -1,5 +1,6 @@
 // What a tensor or drain command touches, for the checks of races and of memory that nobody has written: the same walks as the command's
 // own, in runs. (A copy tells as it goes, dma.cc.)
+#include "sim/element_types.h"
 #include "sim/shared.h"
 #include <fmt/format.h>
 
@@ -45,11 +46,6 @@ void line(Teller &tell, int64_t address, uint32_t count, int64_t stride, int byt
     tell.lm(address + i * stride, bytes, write);
 }
 
-int size_of(uint8_t type) {
-  static const int bytes[] = {1, 1, 2, 4, 2, 2, 4, 1, 1};
-  return bytes[type];
-}
-
 void touch(Teller &tell, const dg_tensor_command &c) {
   uint64_t m = uint64_t(c.m[0]) * c.m[1], k = uint64_t(c.k[0]) * c.k[1] * c.k[2];
   if (m == 0 || c.n == 0)
@@ -59,13 +55,13 @@ void touch(Teller &tell, const dg_tensor_command &c) {
       for (uint32_t k0 = 0; k0 < c.k[0]; ++k0)
         for (uint32_t k1 = 0; k1 < c.k[1]; ++k1)
           line(tell, c.a + offset + int64_t(k0) * c.a_k_stride[0] + int64_t(k1) * c.a_k_stride[1], c.k[2], c.a_k_stride[2],
-               size_of(c.a_type), false);
+               type_bytes(c.a_type), false);
     });
     for (uint32_t k0 = 0; k0 < c.k[0]; ++k0)
       for (uint32_t k1 = 0; k1 < c.k[1]; ++k1)
         for (uint32_t k2 = 0; k2 < c.k[2]; ++k2)
           line(tell, c.b + int64_t(k0) * c.b_k_stride[0] + int64_t(k1) * c.b_k_stride[1] + int64_t(k2) * c.b_k_stride[2], c.n, c.b_n_stride,
-               size_of(c.b_type), false);
+               type_bytes(c.b_type), false);
   }
   for (uint64_t row = 0; row < m; ++row) {
     uint64_t at = uint64_t(c.acc + int64_t(row) * c.acc_m_stride);
@@ -84,10 +80,10 @@ void touch(Teller &tell, const dg_drain_command &c) {
     tell.lm(c.bias, 4 * uint64_t(c.n), false);
   if (c.residual)
     for_rows(c.m, c.residual_m_stride,
-             [&](uint32_t, int64_t offset) { tell.lm(c.residual + offset, uint64_t(c.n) * size_of(c.residual_type), false); });
+             [&](uint32_t, int64_t offset) { tell.lm(c.residual + offset, uint64_t(c.n) * type_bytes(c.residual_type), false); });
   for_rows(c.m, c.out_m_stride, [&](uint32_t row, int64_t offset) {
     tell.acc(uint64_t(c.acc + int64_t(row) * c.acc_m_stride), 4 * uint64_t(c.n), false);
-    tell.lm(c.out + offset, uint64_t(c.n) * size_of(c.out_type), true);
+    tell.lm(c.out + offset, uint64_t(c.n) * type_bytes(c.out_type), true);
   });
 }
 

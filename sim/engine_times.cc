@@ -1,5 +1,6 @@
 #include "sim/engine_times.h"
 #include "sim/shared.h"
+#include <bit>
 #include <cassert>
 #include <fmt/format.h>
 
@@ -96,8 +97,10 @@ void EngineTimes::serve(int queue) {
   Meter &port = store ? store_port : load_port;
   MemoryTiming::Passed passed{begin, 0};
   if (!command.runs.empty())
-    passed = core.shared.timing.copy(command.runs, store, begin, port);
+    passed = core.shared.timing.copy(command.runs, command.access, begin, port);
   uint64_t until = std::max({passed.transferred, port.take(begin, command.port_bytes), start + command.cycles});
+  for (uint64_t rest = command.receivers; rest; rest &= rest - 1)
+    until = std::max(until, core.shared.cores[std::countr_zero(rest)]->engines.receive(begin, command.port_bytes));
   finish(queue, command, start, until, std::max(until + passed.latency, passed.under_way));
   items[queue].pop_front();
 }

@@ -26,8 +26,10 @@ public:
     uint64_t startup = 0;                // cycles, of a DMA command, before its first byte
     uint64_t cycles = 0;                 // its engine is taken for at least so long, by itself and what else crowds local memory
     uint64_t port_bytes = 0;             // of a DMA command
+    uint64_t receivers = 0;              // set of other cores to which these bytes go
     std::vector<MemoryTiming::Run> runs; // of global memory
-    std::string details;                 // for the trace
+    MemoryTiming::Access access = MemoryTiming::Access::read; // of them all
+    std::string details;                                      // for the trace
   };
   // In the order of execution.
   void wait(int queue, int flag, uint64_t value);
@@ -41,6 +43,8 @@ public:
   uint64_t done() const { return real.done(); }
   // The DMA command at the front of the queue meets memory.
   void serve(int queue);
+  // Another core's copy brings bytes here, in its turn: when they are through the port.
+  uint64_t receive(uint64_t begin, uint64_t bytes) { return load_port.take(begin, bytes); }
 
 private:
   struct Item { // a wait, or a command

@@ -1,7 +1,9 @@
 #include "sim/engines.h"
 #include "sim/dma.h"
+#include "sim/element_types.h"
 #include "sim/host_level.h"
 #include "sim/shared.h"
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -189,6 +191,10 @@ std::string Engines::details(const Entry &entry) const {
     text += fmt::format(",\"bytes\":{}", uint64_t(c->element_bytes) * c->count[0] * c->count[1] * c->count[2] * c->count[3] * c->count[4]);
   if (const auto *c = std::get_if<dg_dma_command>(&entry.what); c && c->listed)
     text += fmt::format(",\"list\":\"{}\"", c->listed == DG_LIST_SRC ? "gather" : "scatter");
+  if (const auto *c = std::get_if<dg_dma_command>(&entry.what); c && c->add)
+    text += fmt::format(",\"adds\":\"{}\"", type_name(c->add_type));
+  if (const auto *c = std::get_if<dg_dma_command>(&entry.what); c && c->cores)
+    text += fmt::format(",\"cores\":\"{:#x}\"", c->cores);
   return text;
 }
 
@@ -238,14 +244,6 @@ uint64_t product(uint64_t a, uint64_t b, uint64_t c) {
   return __builtin_mul_overflow(a, b, &result) || __builtin_mul_overflow(result, c, &result) ? ~0ull : result;
 }
 
-const char *type_name(uint8_t type) {
-  static const char *const names[] = {"I8", "U8", "I16", "I32", "F16", "BF16", "F32", "F8E4M3", "F8E5M2"};
-  return type < 9 ? names[type] : "unknown";
-}
-int type_bytes(uint8_t type) {
-  static const int bytes[] = {1, 1, 2, 4, 2, 2, 4, 1, 1};
-  return type < 9 ? bytes[type] : 0;
-}
 bool is_float_operand(uint8_t type) { return type == DG_F16 || type == DG_BF16 || type == DG_F8E4M3 || type == DG_F8E5M2; }
 bool is_int_operand(uint8_t type) { return type == DG_I8 || type == DG_U8; }
 
@@ -386,8 +384,9 @@ EngineTimes::Command Engines::run(const dg_dma_command &c, uint64_t start, uint6
   Copied copied = dma_copy(c, core, pc);
   if (!copied.problem.empty())
     throw Trap{Trap::Kind::fault, pc, "dg.dma: " + copied.problem};
-  core.count.lm_read += copied.lm_read;
-  core.count.lm_written += copied.lm_written;
+  uint64_t places = c.cores ? std::popcount(c.cores) : 1;
+  core.count.lm_read += copied.lm_read + copied.added_bytes * (places - 1);
+  core.count.lm_written += copied.lm_written * places;
   shared.dma_read += copied.global_read;
   shared.dma_written += copied.global_written;
   if (!shared.options.timing)
@@ -395,13 +394,16 @@ EngineTimes::Command Engines::run(const dg_dma_command &c, uint64_t start, uint6
   // An index list comes from local memory, not through the port, and before the rows: their addresses are made of it.
   auto listing = uint64_t(std::ceil(double(copied.list_bytes) / shared.machine.dma.bytes_per_cycle));
   uint64_t startup = shared.machine.dma.startup_cycles + listing, begin = start + startup;
-  uint64_t port = std::max(copied.lm_read - copied.list_bytes, copied.lm_written);
+  uint64_t port = std::max(copied.lm_read - copied.list_bytes - copied.added_bytes, copied.lm_written);
   auto fastest = uint64_t(std::ceil(double(port) / shared.machine.dma.bytes_per_cycle));
   uint64_t bytes = copied.lm_read + copied.lm_written, end = lm.take(begin, double(bytes), bytes_per_cycle(bytes, begin, begin + fastest));
   EngineTimes::Command cost;
   cost.startup = startup;
   cost.cycles = end - start;
   cost.port_bytes = port;
+  cost.receivers = copied.receivers;
+  using enum MemoryTiming::Access;
+  cost.access = !copied.global_written ? read : copied.global_read ? add : write;
   cost.runs = std::move(copied.runs);
   return cost;
 }

@@ -46,6 +46,7 @@ public:
   uint64_t when() const;
   void came() { awaited.reset(); }
   void serve(int queue) { times.serve(queue); }
+  uint64_t receive(uint64_t begin, uint64_t bytes) { return times.receive(begin, bytes); }
   uint64_t issued_on(int queue) const { return issued[queue]; } // commands, since the start
   uint64_t waiting_on(int queue) const { return pending[queue].size(); }
   bool blocked() const;

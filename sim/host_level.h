@@ -15,6 +15,7 @@ struct HostLevel {
   const char *name;
   void (*tensor)(const dg_tensor_command &, const uint8_t *lm, uint8_t *acc); // lm: host address of DG_LM_BASE
   void (*drain)(const dg_drain_command &, uint8_t *lm, const uint8_t *acc);
+  void (*dma_add)(uint8_t type, uint8_t *out, const uint8_t *in, uint64_t count); // out[i] += in[i]; they do not overlap
   const VectorHandlers *vector;
 };
 

@@ -43,13 +43,17 @@ void MemoryTiming::dram(Request &request, uint64_t address, uint64_t bytes, bool
 }
 
 // The lines of a run; `moved_before`: bytes of the request before it.
-void MemoryTiming::touch(Request &request, uint64_t address, uint64_t bytes, bool write, uint64_t moved_before, const Meter &port) {
+void MemoryTiming::touch(Request &request, uint64_t address, uint64_t bytes, uint64_t moved_before, const Meter &port) {
   if (ways == 0) {
-    request.missed |= !write;
-    dram(request, address, bytes, write);
+    request.missed |= request.reads();
+    if (request.reads())
+      dram(request, address, bytes, false);
+    if (request.writes())
+      dram(request, address, bytes, true);
     return;
   }
-  (write ? total.l2_written : total.l2_read) += bytes;
+  total.l2_read += request.reads() ? bytes : 0;
+  total.l2_written += request.writes() ? bytes : 0;
   uint64_t end = address + bytes;
   for (uint64_t number = address / line_bytes; number <= (end - 1) / line_bytes; ++number) {
     uint64_t base = set_of(number) * ways, way = ways;
@@ -65,17 +69,17 @@ void MemoryTiming::touch(Request &request, uint64_t address, uint64_t bytes, boo
       dirty[base + way] = 0;
       arrival[base + way] = 0;
       bool whole = number * line_bytes >= address && (number + 1) * line_bytes <= end;
-      if (!write || !whole) {
+      if (request.reads() || !whole) {
         dram(request, number * line_bytes, line_bytes, false);
-        request.missed |= !write;
+        request.missed |= request.reads();
         uint64_t asked = request.begin + port.alone(moved_before + (std::max(number * line_bytes, address) - address));
         arrival[base + way] = launch_start + std::max(asked, request.passed) + dram_latency;
       }
-    } else if (!write && arrival[base + way] > launch_start) {
+    } else if (request.reads() && arrival[base + way] > launch_start) {
       request.under_way = std::max(request.under_way, arrival[base + way] - launch_start + l2_latency);
     }
     stamps[base + way] = clock;
-    if (write && !dirty[base + way])
+    if (request.writes() && !dirty[base + way])
       dirty[base + way] = 1, ++dirty_lines;
   }
 }
@@ -93,22 +97,22 @@ MemoryTiming::Passed MemoryTiming::finish(const Request &request) {
   return {passed, latency, request.under_way};
 }
 
-MemoryTiming::Passed MemoryTiming::copy(const std::vector<Run> &runs, bool write, uint64_t begin, const Meter &port) {
-  Request request{begin, begin};
+MemoryTiming::Passed MemoryTiming::copy(const std::vector<Run> &runs, Access access, uint64_t begin, const Meter &port) {
+  Request request{access, begin, begin};
   uint64_t bytes = 0, before = total.dram_read + total.dram_written;
   for (const Run &run : runs) {
-    touch(request, run.address, run.bytes, write, bytes, port);
+    touch(request, run.address, run.bytes, bytes, port);
     bytes += run.bytes;
   }
   if (ways && bytes)
-    request.passed = std::max(request.passed, l2_meter.take(begin, bytes));
+    request.passed = std::max(request.passed, l2_meter.take(begin, access == Access::add ? 2 * bytes : bytes));
   request.passed = std::max(request.passed, begin + dram_meter.alone(total.dram_read + total.dram_written - before));
   return finish(request);
 }
 
 uint64_t MemoryTiming::line(uint64_t address, bool write, uint64_t begin) {
-  Request request{begin, begin};
-  touch(request, address, 64, write, 0, l2_meter);
+  Request request{write ? Access::write : Access::read, begin, begin};
+  touch(request, address, 64, 0, l2_meter);
   if (ways)
     request.passed = std::max(request.passed, l2_meter.take(begin, 64));
   return finish(request).arrived();

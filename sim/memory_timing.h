@@ -53,8 +53,9 @@ public:
     uint64_t under_way = 0; // when the last line has come that it found on its way to L2
     uint64_t arrived() const { return std::max(transferred + latency, under_way); }
   };
+  enum class Access { read, write, add };
   // A DMA command's runs of global memory, which begin to move in cycle `begin`, not faster than the port.
-  Passed copy(const std::vector<Run> &runs, bool write, uint64_t begin, const Meter &port);
+  Passed copy(const std::vector<Run> &runs, Access access, uint64_t begin, const Meter &port);
   // One line of a core's cache: the cycle in which it is there.
   uint64_t line(uint64_t address, bool write, uint64_t begin);
 
@@ -66,10 +67,13 @@ public:
 
 private:
   struct Request { // being served
+    Access access;
     uint64_t begin, passed, under_way = 0;
     bool missed = false;
+    bool reads() const { return access != Access::write; }
+    bool writes() const { return access != Access::read; }
   };
-  void touch(Request &request, uint64_t address, uint64_t bytes, bool write, uint64_t moved_before, const Meter &port);
+  void touch(Request &request, uint64_t address, uint64_t bytes, uint64_t moved_before, const Meter &port);
   void dram(Request &request, uint64_t address, uint64_t bytes, bool write);
   Passed finish(const Request &request);
   // Each further `sets` lines begin elsewhere, as shared caches do it, so that a matrix whose rows lie a power of two apart

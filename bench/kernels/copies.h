@@ -5,8 +5,8 @@
 // What is left of a descriptor after `copy_rows` has set it: the whole range is inside, unused dimensions count 1.
 static inline void whole(dg_dma_command *c, uint32_t element_bytes) {
   c->element_bytes = element_bytes;
-  c->fill_outside = c->listed = 0, c->reserved0 = 0;
-  c->fill = 0;
+  c->fill_outside = c->listed = c->add = c->add_type = 0;
+  c->fill = c->cores = 0;
   for (int d = 0; d < 5; ++d) {
     c->count[d] = 1;
     c->low[d] = 0;

@@ -53,7 +53,7 @@ llvm::Value *KernelEmitter::issueDma(int queue, llvm::Value *source, llvm::Value
   set(command, offsetof(Command, src), source);
   set(command, offsetof(Command, dst), target);
   set(command, offsetof(Command, element_bytes), bytes, 32);
-  set(command, offsetof(Command, fill_outside), fill ? 1 : 0, 32);
+  set(command, offsetof(Command, fill_outside), fill ? 1 : 0, 32); // and listed, add, add_type
   set(command, offsetof(Command, fill), fill ? fill : i64(0));
   size_t unused = 5 - dimensions.size();
   for (size_t d = 0; d < 5; ++d) {
@@ -64,6 +64,7 @@ llvm::Value *KernelEmitter::issueDma(int queue, llvm::Value *source, llvm::Value
     set(command, offsetof(Command, src_stride) + 8 * d, dimension.sourceStride);
     set(command, offsetof(Command, dst_stride) + 8 * d, dimension.targetStride);
   }
+  set(command, offsetof(Command, cores), i64(0));
   return builder.CreateCall(dmaCommand, {i32(queue), command.memory});
 }
 

@@ -136,10 +136,16 @@ dg_dma_command dma_command(Random &random, bool load) {
   if (one_in(random, 4)) {
     c.listed = one_in(random, 10) ? uint8_t(number(random)) : load ? DG_LIST_SRC : DG_LIST_DST;
     c.list = uint32_t(one_in(random, 6) ? wild_pointer(random) : lm_address(random) & ~3ull);
-    c.reserved0 = one_in(random, 20) ? uint16_t(number(random)) : 0;
     if (c.listed == DG_LIST_DST && !one_in(random, 10))
       c.fill_outside = 0;
   }
+  if (one_in(random, 4)) {
+    c.add = one_in(random, 20) ? uint8_t(number(random)) : 1, c.add_type = type<uint8_t>(random);
+    if (c.add_type <= DG_F32 && !one_in(random, 10))
+      c.element_bytes = c.add_type <= DG_U8 ? 1 : c.add_type == DG_I32 || c.add_type == DG_F32 ? 4 : 2;
+  }
+  if (one_in(random, 6))
+    c.cores = one_in(random, 6) ? number(random) : below(random, 8);
   for (int d = 0; d < 5; ++d) {
     c.count[d] = one_in(random, 2) ? 1 : count(random);
     c.low[d] = one_in(random, 10) ? int32_t(number(random)) : 0;

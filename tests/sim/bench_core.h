@@ -25,11 +25,12 @@ struct BenchCore {
   template <typename T> T &lm_as(uint64_t address) { return *reinterpret_cast<T *>(lm(address)); }
 
   // When a flag of a core's queue reached the value.
-  uint64_t when(int flag, uint64_t value) {
-    engines().await(flag, value);
+  uint64_t when(int flag, uint64_t value, int i = 0) {
+    Engines &engines = core(i).engines;
+    engines.await(flag, value);
     shared.serve_before(~0ull);
-    uint64_t cycle = engines().known() ? engines().when() : ~0ull;
-    engines().came();
+    uint64_t cycle = engines.known() ? engines.when() : ~0ull;
+    engines.came();
     return cycle;
   }
 
