@@ -18,12 +18,13 @@ import dougong
 
 HERE = pathlib.Path(__file__).parent
 BUILD = pathlib.Path(os.environ.get("DOUGONG_BUILD", HERE.parents[1] / "build"))
+MACHINES = HERE.parents[1] / "machines"
 I8, F16, BF16, F32 = 0, 4, 5, 6  # enum dg_type
 
 
 @functools.cache
 def machine(name: str) -> dict:
-    return tomllib.loads((HERE.parents[1] / "machines" / f"{name}.toml").read_text())
+    return tomllib.loads((MACHINES / f"{name}.toml").read_text())
 
 
 def tensor_peak(name: str, rate: str, cores: int = 0) -> float:
@@ -48,18 +49,18 @@ def image(source: str, kernel: str) -> bytes:
 
 
 class Launch:
-    """One launch on a fresh device: `arguments` are arrays (copied to the device), ints and floats. Afterwards `cycles` and `statistics`."""
+    """One launch on a fresh device, of `instances` (as many as cores): `arguments` are arrays (copied to the device), ints and floats. Afterwards `cycles` and `statistics`."""
 
     device_options = ""  # of the device's spec, for all launches: ",check-races"
 
-    def __init__(self, source: str, kernel: str, arguments: list, machine_name: str = "phone", cores: int = 0, timing: bool = True):
+    def __init__(self, source: str, kernel: str, arguments: list, machine_name: str = "phone", cores: int = 0, timing: bool = True, instances: int = 0):
         self.device = dougong.Device(f"npu:{machine_name}" + (",timing" if timing else "") + (f",cores={cores}" if cores else "") + self.device_options)
         self.addresses = {i: self.device.put(a) for i, a in enumerate(arguments) if isinstance(a, np.ndarray)}
         slots = [self.addresses.get(i, a) for i, a in enumerate(arguments)]
         module = self.device.load(image(source, kernel))
         entry = self.device.kernel(module, kernel)
         started, began = time.perf_counter(), time.process_time()
-        self.device.launch(entry, [self.device.properties["cores"]], slots)
+        self.device.launch(entry, [instances or self.device.properties["cores"]], slots)
         self.host_seconds, self.processor_seconds = time.perf_counter() - started, time.process_time() - began
         self.statistics = self.device.statistics
         self.cycles = self.statistics["cycles"]
