@@ -1,9 +1,11 @@
 """What the manual says each vector and conversion instruction computes, bit for bit, on edge values and random ones.
 
 The reference here is written from `build/docs/isa.md`: every float operation is done in f64 and rounded once to the format asked for, never by the code that the model
-executes. One program runs every instruction on blocks of 32 lanes of all inputs and writes what it got: 200,000 lanes.
+executes. One program runs every instruction on blocks of 32 lanes of all inputs and writes what it got: 200,000 lanes. What makes one scalar of
+a register has 6,250 results then, and 100,000 with DOUGONG_LONG.
 Packed lanes, of 16 and 8 bits, are in test_packed_numerics.py; the tensor engine and the drain have the same in tests/sim/tensor_test.cc.
 """
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "isa"))
 from records import BUILD, LLVM, run  # noqa: E402
 
+LONG = "DOUGONG_LONG" in os.environ
 BLOCKS = 6250  # 16 scalar conversions each: 100,000
 TIMED = 500
 NAN = 0x7FC00000
@@ -329,7 +332,7 @@ EDGES += [e ^ 0x80000000 for e in EDGES]
 INTEGER_EDGES = [0, 1, 2, 31, 32, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFF, 0x10000, 0x1000001, 0xFFFFFF80, 0xFFFFFF7F, 0x7FFFFFC0]
 
 
-def random_words(count, edges):
+def random_words(count, edges, rng):
     """A third any bits, a third floats of everyday size, the rest edges and their neighbours."""
     words = rng.integers(0, 2**32, count, np.uint32)
     third = count // 3
@@ -338,10 +341,10 @@ def random_words(count, edges):
     return rng.permutation(words)
 
 
-def inputs():
+def inputs(blocks=BLOCKS, rng=rng):
     """[blocks, 3, 32] words for the float instructions, the same for the others, [blocks, 16] doubles."""
-    count = BLOCKS * 32
-    floats, words = (np.stack([random_words(count, e) for _ in range(3)]) for e in (EDGES, INTEGER_EDGES))
+    count = blocks * 32
+    floats, words = (np.stack([random_words(count, e, rng) for _ in range(3)]) for e in (EDGES, INTEGER_EDGES))
     # All pairs of edges; the third input is a random one.
     for bank, edges in (floats, EDGES), (words, INTEGER_EDGES + EDGES[::5]):
         pairs = np.array([(a, b) for a in edges for b in edges], np.uint32)
@@ -349,11 +352,11 @@ def inputs():
         bank[:2, :len(pairs)] = pairs.T
         bank[2, :len(pairs)] = rng.choice(np.array(edges, np.uint32), len(pairs))
     with np.errstate(all="ignore"):
-        near = as_floats(floats[0]).reshape(BLOCKS, 32)[:, :16].astype(np.float64)  # doubles about f16 and bf16 ties
+        near = as_floats(floats[0]).reshape(blocks, 32)[:, :16].astype(np.float64)  # doubles about f16 and bf16 ties
         ties = np.where(rng.random(near.shape) < 0.5, f16(near) + f16(near) * 2.0**-11, bf16(near) + bf16(near) * 2.0**-8)
     doubles = np.where(rng.random(near.shape) < 0.7, ties, near)
     doubles = (doubles.view(np.int64) + rng.integers(-1, 2, near.shape)).view(np.float64)
-    return [np.ascontiguousarray(bank.reshape(3, BLOCKS, 32).transpose(1, 0, 2)) for bank in (floats, words)] + [doubles]
+    return [np.ascontiguousarray(bank.reshape(3, blocks, 32).transpose(1, 0, 2)) for bank in (floats, words)] + [doubles]
 
 
 def is_vector(code):
@@ -381,16 +384,26 @@ def run_blocks(folder, block, body, many, results=0x10002000, options=()):
     return np.fromfile(folder / "bytes", np.uint8).reshape(len(block), many, 128)
 
 
+def as_blocks(floats, words, doubles):
+    """One row of bytes a block."""
+    return np.concatenate([np.ascontiguousarray(bank).reshape(len(bank), -1).view(np.uint8) for bank in (floats, words, doubles)], 1)
+
+
+def lines_of(float_codes, word_codes):
+    text = []
+    for codes, offset in (float_codes, 0), (word_codes, 384):
+        text += [f"addi s0, s1, {offset}", *(f"dg.vld.32 v{i + 1}, {128 * i}(s0)" for i in range(3))]
+        for code in codes:
+            text += [code, "dg.vst.32 v0, 0(s4)" if is_vector(code) else "sd a0, 0(s4)", "addi s4, s4, 128"]
+    return text
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """The inputs, and what the program wrote: [block, instruction, 128 bytes]."""
     floats, words, doubles = inputs()
-    block = np.concatenate([floats.reshape(BLOCKS, -1).view(np.uint8), words.reshape(BLOCKS, -1).view(np.uint8), np.ascontiguousarray(doubles).view(np.uint8)], 1)
-    text = []
-    for bank, offset in (FLOAT, 0), (WORDS, 384):
-        text += [f"addi s0, s1, {offset}", *(f"dg.vld.32 v{i + 1}, {128 * i}(s0)" for i in range(3))]
-        for code in bank:
-            text += [code, "dg.vst.32 v0, 0(s4)" if is_vector(code) else "sd a0, 0(s4)", "addi s4, s4, 128"]
+    block = as_blocks(floats, words, doubles)
+    text = lines_of(FLOAT, WORDS)
     text += ["ld a0, 0(s0); ld a1, 8(s0); ld a2, 128(s0); ld a3, 136(s0)", "dg.xtom m2, a0; dg.xtomh m2, m2, a1; dg.xtom m3, a2; dg.xtomh m3, m3, a3"]
     for code in MASKS:
         text += [code, "dg.mtox a0, m4; sd a0, 0(s4); dg.mtoxh a0, m4; sd a0, 8(s4); addi s4, s4, 128"]
@@ -419,6 +432,16 @@ def first_wrong(got, want, arguments):
 ORDER = [*FLOAT, *WORDS, *MASKS, *SCALAR]
 
 
+def compare(code, bank, out):
+    """What an instruction on registers, of FLOAT or WORDS, wrote; returns how many results these are."""
+    bits = [bank[:, i].astype(np.int64) for i in range(3)]
+    with np.errstate(all="ignore"):
+        want = FLOAT[code](*(as_floats(bank[:, i]).astype(np.float64) for i in range(3))) if code in FLOAT else WORDS[code](*bits)
+    got = out.view(np.uint32).astype(np.int64) if is_vector(code) else out.view(np.int64)[:, 0]
+    first_wrong(got, wrapped(want) if is_vector(code) else want.astype(np.int64), bits)
+    return want.size
+
+
 @pytest.mark.parametrize("code", ORDER)
 def test_bit_for_bit(ran, code):
     floats, words, doubles, raw, _ = ran
@@ -433,9 +456,17 @@ def test_bit_for_bit(ran, code):
         x, y = (np.ascontiguousarray(words[:, i, :4]).view(np.int64) for i in (0, 1))
         first_wrong(out.view(np.int64)[:, :2], MASKS[code](x, y), [x, y])
         return
-    bank = (floats if code in FLOAT else words)
-    bits = [bank[:, i].astype(np.int64) for i in range(3)]
-    with np.errstate(all="ignore"):
-        want = FLOAT[code](*(as_floats(bank[:, i]).astype(np.float64) for i in range(3))) if code in FLOAT else WORDS[code](*bits)
-    got = out.view(np.uint32).astype(np.int64) if is_vector(code) else out.view(np.int64)[:, 0]
-    first_wrong(got, wrapped(want) if is_vector(code) else want.astype(np.int64), bits)
+    results = compare(code, floats if code in FLOAT else words, out)
+    assert results >= (100_000 if is_vector(code) else BLOCKS)
+
+
+@pytest.mark.skipif(not LONG, reason="DOUGONG_LONG is not set")
+def test_scalars_of_100_000_registers(tmp_path):
+    codes = [[code for code in bank if not is_vector(code)] for bank in (FLOAT, WORDS)]
+    results = dict.fromkeys(codes[0] + codes[1], 0)
+    for seed in range(4):
+        floats, words, doubles = inputs(25_000, np.random.default_rng(seed))
+        raw = run_blocks(tmp_path, as_blocks(floats, words, doubles), lines_of(*codes), len(results))
+        for i, code in enumerate(results):
+            results[code] += compare(code, floats if code in FLOAT else words, np.ascontiguousarray(raw[:, i]))
+    assert min(results.values()) >= 100_000 and len(results) > 20

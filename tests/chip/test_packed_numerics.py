@@ -1,7 +1,8 @@
 """What the manual says each instruction on lanes of 16 and 8 bits computes, bit for bit, and those that move lanes and convert 8-bit floats.
 
 As test_numerics.py, whose rounding is used here too: numpy's f64 and integers of 64 bits, written from `build/docs/isa.md` and, for 8-bit floats, from OCP's table of
-formats. Lanes of 8 bits see all pairs, 8-bit floats all 256; lanes of 16 bits all pairs of edges and random ones, 102,400.
+formats. Lanes of 8 bits see all pairs, 8-bit floats all 256; lanes of 16 bits all pairs of edges and random ones, 102,400. With DOUGONG_LONG every
+instruction has 100,000 results, those that make one scalar of a register too.
 """
 import math
 import re
@@ -9,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_numerics import BUILD, ORDER, bf16, bf16_bits, either, f16, f16_bits, f32, number, of_bf16, of_f16, run_blocks
+from test_numerics import BUILD, LONG, ORDER, bf16, bf16_bits, either, f16, f16_bits, f32, number, of_bf16, of_f16, run_blocks
 
-BLOCKS = 1600
+BLOCKS = 3200 if LONG else 1600
 rng = np.random.default_rng(12)
 
 
@@ -287,25 +288,51 @@ def thirty_two_bit_lanes():
     return np.stack([bank() for _ in range(3)], 1).view(np.uint8)
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory):
-    """By bank the three inputs, [block, 3, 128 bytes], and by instruction what it wrote, [block, 128 bytes]."""
-    banks = {"16 bits": sixteen_bit_lanes(), "8 bits": eight_bit_lanes(), "32 bits": thirty_two_bit_lanes()}
-    text, codes = [], []
+def results_of(folder, banks, codes):
+    """By instruction of `codes` what it wrote, [block, 128 bytes]; `banks`: three inputs each, [block, 3, 128 bytes]."""
+    text, order = [], []
     for n, bank in enumerate(banks):
         text += [f"addi s0, s1, {384 * n}", *(f"dg.vld.32 v{i + 1}, {128 * i}(s0)" for i in range(3)), "dg.mld m1, 256(s0)"]
         for code in BANKS[bank]:
-            store = "sd a0, 0(s4)" if "a0" in code else "dg.mst m2, 0(s4)" if " m2" in code else "dg.vst.32 v0, 0(s4)"
-            text += ["dg.mnot m2, m1", code, store, "addi s4, s4, 128"]
-            codes.append(code)
-    block = np.concatenate([banks[bank].reshape(BLOCKS, 384) for bank in banks], 1)
-    out = run_blocks(tmp_path_factory.mktemp("packed"), block, text, len(codes))
-    return banks, {code: np.ascontiguousarray(out[:, i]) for i, code in enumerate(codes)}
+            if code in codes:
+                store = "sd a0, 0(s4)" if "a0" in code else "dg.mst m2, 0(s4)" if " m2" in code else "dg.vst.32 v0, 0(s4)"
+                text += ["dg.mnot m2, m1", code, store, "addi s4, s4, 128"]
+                order.append(code)
+    block = np.concatenate([bank.reshape(len(bank), 384) for bank in banks.values()], 1)
+    out = run_blocks(folder, block, text, len(order))
+    return {code: np.ascontiguousarray(out[:, i]) for i, code in enumerate(order)}
 
 
-@pytest.mark.parametrize("bank, code", [(bank, code) for bank, codes in BANKS.items() for code in codes])
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    banks = {"16 bits": sixteen_bit_lanes(), "8 bits": eight_bit_lanes(), "32 bits": thirty_two_bit_lanes()}
+    return banks, results_of(tmp_path_factory.mktemp("packed"), banks, {code for codes in BANKS.values() for code in codes})
+
+
+CODES = [(bank, code) for bank, codes in BANKS.items() for code in codes]
+
+
+@pytest.mark.parametrize("bank, code", CODES)
 def test_bit_for_bit(ran, bank, code):
     banks, out = ran
+    results = compare(bank, code, banks, out)
+    assert results >= 100_000 or not LONG or "a0" in code
+
+
+@pytest.mark.skipif(not LONG, reason="DOUGONG_LONG is not set")
+def test_scalars_of_100_000_registers(tmp_path):
+    codes = [(bank, code) for bank, code in CODES if "a0" in code]
+    results = dict.fromkeys((code for _, code in codes), 0)
+    for seed in range(4):
+        banks = {bank: np.random.default_rng(seed).integers(0, 256, (25_000, 3, 128)).astype(np.uint8) for bank in BANKS}
+        out = results_of(tmp_path, banks, results)
+        for bank, code in codes:
+            results[code] += compare(bank, code, banks, out)
+    assert min(results.values()) >= 100_000 and len(results) == 8
+
+
+def compare(bank, code, banks, out):
+    """Returns how many results these are."""
     inputs = [np.ascontiguousarray(banks[bank][:, i]) for i in range(3)]
     with np.errstate(all="ignore"):
         want = np.ascontiguousarray(BANKS[bank][code](*inputs))
@@ -316,6 +343,7 @@ def test_bit_for_bit(ran, bank, code):
         block, lane = wrong[0]
         of = [f"{x.view(want.dtype)[block, lane]:#x}" if " m2" not in code else x[block].tobytes().hex() for x in inputs]
         pytest.fail(f"{len(wrong)} of {want.size} differ: block {block}, lane {lane}: of {', '.join(of)}: {int(got[block, lane]):#x}, not {int(want[block, lane]):#x}")
+    return want.size * (8 if " m2" in code else 1)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])

@@ -100,10 +100,14 @@ protected:
     if (!level)
       GTEST_SKIP() << "this host does not run level " << GetParam();
     std::mt19937 random(7);
-    for (uint64_t i = 0; i < 512 * 1024; ++i)
-      bench.core().lm[i] = uint8_t(random());
+    any_bits(7);
     for (int64_t i = 0; i < bench.shared.machine.acc_bytes(); ++i)
       bench.core().acc[i] = uint8_t(random());
+  }
+  void any_bits(unsigned seed) {
+    std::mt19937 random(seed);
+    for (uint64_t i = 0; i < 512 * 1024; ++i)
+      bench.core().lm[i] = uint8_t(random());
   }
   // Finite numbers of everyday size, in the 16-bit float type.
   void fill_halves(uint64_t address, int count, int type) {
@@ -199,22 +203,28 @@ TEST_P(Tensor, AnyBitsOfFloats) {
     check(matmul(type, 17, 33, 5));
     check(matmul(type, 129, 131, 1));
     for (int round = 0; std::getenv("DOUGONG_LONG") && round < 6; ++round) {
-      std::mt19937 random(round);
-      for (uint64_t i = 0; i < 512 * 1024; ++i)
-        bench.core().lm[i] = uint8_t(random());
+      any_bits(round);
       check(matmul(type, 129, 131, uint32_t(1 + round % 2)));
     }
   }
 }
 
+// 100,000 sums a pair of types with DOUGONG_LONG, of any bits.
 TEST_P(Tensor, IntegersOfEitherSign) {
-  for (int a : {DG_I8, DG_U8})
-    for (int b : {DG_I8, DG_U8})
-      for (auto [m, n, k] : {std::array{8u, 32u, 16u}, {5u, 3u, 1u}, {33u, 70u, 129u}}) {
+  auto check_all = [&](uint32_t m, uint32_t n, uint32_t k) {
+    for (int a : {DG_I8, DG_U8})
+      for (int b : {DG_I8, DG_U8}) {
         dg_tensor_command c = matmul(DG_I8, m, n, k);
         c.a_type = a, c.b_type = b, c.accumulate = 1;
         check(c);
       }
+  };
+  for (auto [m, n, k] : {std::array{8u, 32u, 16u}, {5u, 3u, 1u}, {33u, 70u, 129u}})
+    check_all(m, n, k);
+  for (int round = 0; std::getenv("DOUGONG_LONG") && round < 6; ++round) {
+    any_bits(round);
+    check_all(129, 131, uint32_t(1 + round * 3));
+  }
 }
 
 TEST_P(Tensor, WalksTheWindowOfAConvolution) { // 3x3, stride 2, 5 channels out of rows of 24
