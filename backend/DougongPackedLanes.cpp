@@ -62,25 +62,7 @@ private:
 };
 
 Value *PackedLanes::call(IRBuilder<> &B, unsigned Record, ArrayRef<Value *> Operands, Type *Result) {
-  if (!Result)
-    Result = Words;
-  SmallVector<Type *, 4> Types;
-  for (Value *Operand : Operands)
-    Types.push_back(Operand->getType());
-  std::string Name = (CallPrefix + TII.getName(Record)).str();
-  auto *Signature = FunctionType::get(Result, Types, false);
-  Module *M = F.getParent();
-  for (unsigned Other = 1; M->getFunction(Name) && M->getFunction(Name)->getFunctionType() != Signature; ++Other)
-    Name = (CallPrefix + TII.getName(Record) + "." + Twine(Other)).str();
-  auto *Callee = cast<Function>(M->getOrInsertFunction(Name, Signature).getCallee());
-  Callee->setDoesNotAccessMemory();
-  Callee->setDoesNotThrow();
-  Callee->setWillReturn();
-  Callee->addFnAttr(Attribute::Speculatable);
-  Callee->addFnAttr(Attribute::NoCallback);
-  Callee->addFnAttr(Attribute::NoFree);
-  Callee->addFnAttr(Attribute::NoSync);
-  return B.CreateCall(Callee, Operands);
+  return callInstruction(B, TII.getName(Record), Operands, Result ? Result : Words);
 }
 
 // Lanes `32 * Part` and the following, of a wide vector.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/CodeGen/TargetLowering.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include <optional>
 
@@ -18,6 +19,7 @@ namespace llvm::packed {
 // A function of this name and a record's is that instruction, without side effects; what follows another dot only tells functions of
 // different types apart.
 constexpr StringLiteral CallPrefix = "__dg_op.";
+Value *callInstruction(IRBuilderBase &B, StringRef Record, ArrayRef<Value *> Operands, Type *Result);
 
 // Lanes of `Width` bits, 8 or 16, in so many registers.
 struct Shape {

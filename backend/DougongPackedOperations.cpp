@@ -143,6 +143,26 @@ static SDValue extended(unsigned Opcode, SDValue Result, SelectionDAG &DAG, cons
   return Result;
 }
 
+Value *packed::callInstruction(IRBuilderBase &B, StringRef Record, ArrayRef<Value *> Operands, Type *Result) {
+  SmallVector<Type *, 4> Types;
+  for (Value *Operand : Operands)
+    Types.push_back(Operand->getType());
+  std::string Name = (CallPrefix + Record).str();
+  auto *Signature = FunctionType::get(Result, Types, false);
+  Module *M = B.GetInsertBlock()->getModule();
+  for (unsigned Other = 1; M->getFunction(Name) && M->getFunction(Name)->getFunctionType() != Signature; ++Other)
+    Name = (CallPrefix + Record + "." + Twine(Other)).str();
+  auto *Callee = cast<Function>(M->getOrInsertFunction(Name, Signature).getCallee());
+  Callee->setDoesNotAccessMemory();
+  Callee->setDoesNotThrow();
+  Callee->setWillReturn();
+  Callee->addFnAttr(Attribute::Speculatable);
+  Callee->addFnAttr(Attribute::NoCallback);
+  Callee->addFnAttr(Attribute::NoFree);
+  Callee->addFnAttr(Attribute::NoSync);
+  return B.CreateCall(Callee, Operands);
+}
+
 SDValue packed::lowerCall(StringRef Name, TargetLowering::CallLoweringInfo &CLI, std::string &Why) {
   SelectionDAG &DAG = CLI.DAG;
   const TargetInstrInfo &TII = *DAG.getSubtarget().getInstrInfo();

@@ -1,7 +1,7 @@
 // What vectors can say and the machine cannot do in a few instructions, as other IR, before selection takes it apart lane by lane.
 //
-//   %r = frem <32 x float> %a, %b              two arrays on the stack, and a loop of 32 calls of fmodf through them
-//   %r = call <32 x float> @llvm.sin(%a)       the same: what has no instruction of its own and no formula in vector code
+//   %r = frem <32 x float> %a, %b              vector code (DougongVectorMathematics.cpp), as sin, cos and tan; of f16 and bf16 through f32
+//   %r = call <32 x float> @llvm.asin(%a)      arrays on the stack, and a loop of 32 calls of asinf through them: what has no formula there
 //   expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one]
 //   compressstore(%v, %p, %mask)               scatter to there; the numbers come from five shifted additions
 //   load <32 x float>, ptr %p, align 1         its bytes by vectors of bytes into an aligned array on the stack, then the load; a store
@@ -9,6 +9,7 @@
 //
 // Before: 7 to 97 instructions a lane. As everywhere in vector code, memory and stack are local memory.
 #include "DougongPasses.h"
+#include "DougongVectorMathematics.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -29,6 +30,7 @@ public:
 
 private:
   bool expand(Instruction &I);
+  void inVectorCode(Instruction &I, FixedVectorType *Type);
   void loopOverLanes(Instruction &I, FixedVectorType *Type);
   void packedAccess(IntrinsicInst &I);
   void unalignedAccess(Instruction &I, FixedVectorType *Type);
@@ -48,16 +50,20 @@ FixedVectorType *whole(Type *T) {
 
 unsigned bytesOf(Type *Element) { return Element->getScalarSizeInBits() / 8; }
 
+bool isIntrinsic(const Instruction &I, ArrayRef<Intrinsic::ID> Which) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && is_contained(Which, Call->getIntrinsicID());
+}
+
+bool hasAFormula(const Instruction &I) {
+  return I.getOpcode() == Instruction::FRem || isIntrinsic(I, {Intrinsic::sin, Intrinsic::cos, Intrinsic::tan});
+}
+
 bool wantsALoop(const Instruction &I) {
-  if (I.getOpcode() == Instruction::FRem)
-    return true;
   auto *Call = dyn_cast<IntrinsicInst>(&I);
   if (!Call)
     return false;
   switch (Call->getIntrinsicID()) {
-  case Intrinsic::sin:
-  case Intrinsic::cos:
-  case Intrinsic::tan:
   case Intrinsic::asin:
   case Intrinsic::acos:
   case Intrinsic::atan:
@@ -79,13 +85,35 @@ AllocaInst *DougongVectorExpansion::array(Instruction &I, Type *Of) {
   return Array;
 }
 
+void DougongVectorExpansion::inVectorCode(Instruction &I, FixedVectorType *Type) {
+  IRBuilder<> B(&I);
+  unsigned Count = Type->getNumElements();
+  auto *Floats = FixedVectorType::get(B.getFloatTy(), Count);
+  auto Operand = [&](unsigned Number) {
+    Value *V = I.getOperand(Number);
+    return Type == Floats ? V : B.CreateFPExt(V, Floats);
+  };
+  Value *Result;
+  if (I.getOpcode() == Instruction::FRem) {
+    Result = vectorRemainder(I, Operand(0), Operand(1));
+  } else {
+    Value *X = Operand(0);
+    Result = PoisonValue::get(Floats);
+    for (uint64_t First = 0; First < Count; First += Lanes) {
+      Value *Part = B.CreateExtractVector(FixedVectorType::get(B.getFloatTy(), Lanes), X, First);
+      Result = B.CreateInsertVector(Floats, Result, vectorSine(B, cast<IntrinsicInst>(I).getIntrinsicID(), Part), First);
+    }
+  }
+  B.SetInsertPoint(&I);
+  I.replaceAllUsesWith(Type == Floats ? Result : B.CreateFPTrunc(Result, Type));
+}
+
 // before: ... I ...    after: stores of the operands; a block that runs 32 times; the load of the result; ...
 void DougongVectorExpansion::loopOverLanes(Instruction &I, FixedVectorType *Type) {
   llvm::Type *Element = Type->getElementType();
   SmallVector<AllocaInst *, 2> Arrays;
   IRBuilder<> B(&I);
-  unsigned Operands = I.getOpcode() == Instruction::FRem ? 2 : cast<CallBase>(I).arg_size();
-  for (unsigned Operand = 0; Operand < Operands; ++Operand) {
+  for (unsigned Operand = 0; Operand < cast<CallBase>(I).arg_size(); ++Operand) {
     Arrays.push_back(array(I, Type));
     B.CreateAlignedStore(I.getOperand(Operand), Arrays.back(), Align(16));
   }
@@ -99,16 +127,7 @@ void DougongVectorExpansion::loopOverLanes(Instruction &I, FixedVectorType *Type
     Places.push_back(B.CreateInBoundsGEP(Element, Array, Lane));
     Scalars.push_back(B.CreateLoad(Element, Places.back()));
   }
-  Value *Result;
-  if (I.getOpcode() == Instruction::FRem) { // exact, and so in f32 too
-    for (Value *&Scalar : Scalars)
-      Scalar = B.CreateFPExt(Scalar, B.getFloatTy());
-    FunctionCallee Routine = I.getModule()->getOrInsertFunction("fmodf", B.getFloatTy(), B.getFloatTy(), B.getFloatTy());
-    Result = B.CreateFPTrunc(B.CreateCall(Routine, Scalars), Element);
-  } else {
-    Result = B.CreateIntrinsic(cast<IntrinsicInst>(I).getIntrinsicID(), {Element}, Scalars);
-  }
-  B.CreateStore(Result, Places[0]);
+  B.CreateStore(B.CreateIntrinsic(cast<IntrinsicInst>(I).getIntrinsicID(), {Element}, Scalars), Places[0]);
   Value *Next = B.CreateAdd(Lane, B.getInt64(1));
   B.CreateCondBr(B.CreateICmpULT(Next, B.getInt64(Type->getNumElements())), Body, After);
   Lane->addIncoming(B.getInt64(0), Before);
@@ -178,6 +197,8 @@ bool DougongVectorExpansion::expand(Instruction &I) {
     if (Type && Call->getParamAlign(Load ? 0 : 1).valueOrOne() >= Align(Size)) // else an element may lie across words: left to LLVM
       return packedAccess(*Call), true;
   }
+  if (FixedVectorType *Type = whole(I.getType()); Type && hasAFormula(I))
+    return inVectorCode(I, Type), true;
   if (FixedVectorType *Type = whole(I.getType()); Type && wantsALoop(I))
     return loopOverLanes(I, Type), true;
   if (isa<LoadInst, StoreInst>(I) && !I.isVolatile() && !I.isAtomic())

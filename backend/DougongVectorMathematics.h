@@ -1,0 +1,13 @@
+// Sines and remainders of vectors of f32, in vector code: DougongVectorMathematics.cpp.
+#pragma once
+#include "llvm/IR/IRBuilder.h"
+
+namespace llvm {
+
+// sin, cos or tan of <32 x float>, of any size: within 1.25 ulp (tan: 2.75).
+Value *vectorSine(IRBuilder<> &B, Intrinsic::ID Which, Value *X);
+
+// fmod(X, Y) of <N x float>, exact; ends the block in front of `Before`.
+Value *vectorRemainder(Instruction &Before, Value *X, Value *Y);
+
+} // namespace llvm
