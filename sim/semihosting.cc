@@ -112,8 +112,11 @@ uint64_t Semihosting::open(Core &core, uint64_t name_address, uint64_t mode, uin
     last_error = errno;
     return failed;
   }
-  files[next_handle] = file;
-  return next_handle++;
+  uint64_t handle = 3; // 0 to 2 mean the standard streams to C libraries
+  while (files.contains(handle))
+    ++handle;
+  files[handle] = file;
+  return handle;
 }
 
 uint64_t Semihosting::call(Core &core, uint64_t operation, uint64_t parameter) {

@@ -28,7 +28,6 @@ private:
 
   std::string command_line, name;
   std::map<uint64_t, std::FILE *> files; // by handle
-  uint64_t next_handle = 3;              // 0 to 2 mean the standard streams to C libraries
   int last_error = 0;
   bool refused = false; // a file, and said so
 };
