@@ -1,5 +1,6 @@
 // Reads, checks and writes `model.dgx` (the layout stands in artifact.h).
 #include "runtime/artifact.h"
+#include "runtime/new_file.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
@@ -151,36 +152,12 @@ std::optional<uint64_t> tensor_bytes(ElementType type, const std::vector<int64_t
   return bytes;
 }
 
-// A file being written under another name, until `commit`.
-class NewFile {
-public:
-  explicit NewFile(const std::string &path)
-      : path(path), temporary(fmt::format("{}.{}.part", path, getpid())), file(std::fopen(temporary.c_str(), "wb")) {}
-  ~NewFile() {
-    if (file)
-      std::fclose(file);
-    if (!committed)
-      ::unlink(temporary.c_str());
-  }
-  bool open() const { return file; }
-  void write(const void *bytes, uint64_t count) { good &= std::fwrite(bytes, 1, count, file) == count, at += count; }
-  uint64_t align_to_page() {
-    static constexpr uint8_t zeros[page]{};
-    write(zeros, round_up(at, page) - at);
-    return at;
-  }
-  void rewind() { std::rewind(file); }
-  bool commit() {
-    good &= std::fclose(std::exchange(file, nullptr)) == 0;
-    return committed = good && std::rename(temporary.c_str(), path.c_str()) == 0;
-  }
-
-private:
-  std::string path, temporary;
-  FILE *file;
-  uint64_t at = 0;
-  bool good = true, committed = false;
-};
+// Fills up with zeros; returns where the next page begins.
+uint64_t align_to_page(NewFile &out) {
+  static constexpr uint8_t zeros[page]{};
+  out.write(zeros, round_up(out.written(), page) - out.written());
+  return out.written();
+}
 
 } // namespace
 
@@ -218,19 +195,19 @@ llvm::Error Artifact::save(const std::string &path) const {
                    {"host", host},
                    {"properties", properties},
                    {"dimension_names", dimension_names},
-                   {"constants", place(out.align_to_page(), pool_text)}};
+                   {"constants", place(align_to_page(out), pool_text)}};
   out.write(pool.data(), pool.size());
   json &list = description["specialisations"] = json::array();
   for (const Specialisation &s : specialisations) {
     std::vector<uint64_t> offsets;
     for (const auto &image : s.images) {
-      offsets.push_back(out.align_to_page());
+      offsets.push_back(align_to_page(out));
       out.write(image.bytes.data(), image.bytes.size());
     }
     list.push_back(to_json(s, offsets));
   }
   std::vector<uint8_t> text = json::to_cbor(description);
-  header.description_offset = out.align_to_page();
+  header.description_offset = align_to_page(out);
   header.description_bytes = text.size();
   header.description_hash = hash(std::span<const uint8_t>(text));
   header.file_bytes = header.description_offset + text.size();

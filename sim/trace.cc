@@ -8,7 +8,7 @@
 namespace dougong::sim {
 
 Trace::Trace(const std::string &path, int cores, double clock_ghz)
-    : file(std::fopen(path.c_str(), "w")), microseconds_per_cycle(1e-3 / clock_ghz) {
+    : path(path), file(std::fopen(path.c_str(), "w")), microseconds_per_cycle(1e-3 / clock_ghz) {
   if (!file)
     throw std::runtime_error(fmt::format("cannot write the trace '{}': {}", path, std::strerror(errno)));
   fmt::print(file, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -24,7 +24,9 @@ Trace::Trace(const std::string &path, int cores, double clock_ghz)
 
 Trace::~Trace() {
   fmt::print(file, "{{\"ph\":\"M\",\"name\":\"end\",\"pid\":0}}\n]}}\n");
-  std::fclose(file);
+  bool good = !std::ferror(file);
+  if (std::fclose(file) != 0 || !good)
+    fmt::print(stderr, "the trace '{}' is not complete: {}\n", path, std::strerror(errno));
 }
 
 void Trace::span(int core, int track, const char *name, uint64_t begin, uint64_t end, const std::string &details) {

@@ -16,6 +16,7 @@ public:
   static constexpr int core_track = 100;
 
 private:
+  std::string path;
   std::FILE *file;
   double microseconds_per_cycle;
 };

@@ -9,6 +9,7 @@
 #include "backend/dougong.h"
 #include "tools/compiler_arguments.h"
 #include "tools/machine_code.h"
+#include "tools/output.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -22,7 +23,6 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/StringSaver.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -169,11 +169,11 @@ int Driver::translate(const Input &input, const Strings &options, StringRef suff
 int Driver::write(const std::string &output, StringRef bytes) {
   std::error_code code;
   ToolOutputFile file(output, code, sys::fs::OF_None);
-  if (code)
-    return fail("cannot write '" + output + "': " + code.message());
-  file.os() << bytes;
-  file.keep();
-  return 0;
+  if (!code) {
+    file.os() << bytes;
+    code = dougong::keep(file);
+  }
+  return code ? fail("cannot write '" + output + "': " + code.message()) : 0;
 }
 
 // C, C++ or LLVM IR to an object, assembly, IR or bitcode.

@@ -3,6 +3,7 @@
 //
 //   dougong-llc -O2 kernel.ll -o kernel.s        dougong-llc -filetype=obj --optimize kernel.bc -o kernel.o
 #include "backend/dougong.h"
+#include "tools/output.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -10,7 +11,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -61,5 +61,6 @@ int main(int argc, char **argv) {
   if (code)
     return fail(Twine("cannot write '") + output + "': " + code.message());
   file.os() << bytes;
-  file.keep();
+  if ((code = dougong::keep(file)))
+    return fail(Twine("cannot write '") + output + "': " + code.message());
 }

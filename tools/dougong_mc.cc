@@ -3,6 +3,7 @@
 //   dougong-mc [-filetype=asm|obj] [-show-encoding] [-o OUT] [FILE.s]        - or no file: standard input
 //   dougong-mc -disassemble [-no-aliases] [FILE]        bytes as text: 0x13 0x05 0x00 0x00
 #include "tools/machine_code.h"
+#include "tools/output.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
@@ -10,7 +11,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -90,11 +90,13 @@ int main(int argc, char **argv) {
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
 
   std::error_code error;
-  ToolOutputFile out(output, error, form == dougong::Assembled::object ? sys::fs::OF_None : sys::fs::OF_Text);
-  if (error) {
+  auto unwritable = [&] {
     WithColor::error(errs(), "dougong-mc") << output << ": " << error.message() << '\n';
     return bad_input;
-  }
+  };
+  ToolOutputFile out(output, error, form == dougong::Assembled::object ? sys::fs::OF_None : sys::fs::OF_Text);
+  if (error)
+    return unwritable();
   // An object is written from its end back: it needs a file or memory.
   SmallVector<char, 0> memory;
   dougong::MachineCode machine;
@@ -108,6 +110,6 @@ int main(int argc, char **argv) {
       out.os() << StringRef(memory.data(), memory.size());
   }
   if (status == 0 || output == "-")
-    out.keep();
-  return status;
+    error = dougong::keep(out);
+  return error ? unwritable() : status;
 }

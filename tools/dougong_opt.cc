@@ -5,9 +5,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/output.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include <CLI/CLI.hpp>
 
 using namespace dougong;
@@ -53,9 +53,10 @@ int main(int argc, char **argv) {
   if (!module)
     return fail("'" + input + "' could not be read");
   std::error_code unwritable;
+  auto written = [&] { return unwritable ? fail("cannot write '" + output + "': " + unwritable.message()) : 0; };
   llvm::ToolOutputFile file(output, unwritable, llvm::sys::fs::OF_None);
   if (unwritable)
-    return fail("cannot write '" + output + "': " + unwritable.message());
+    return written();
   Machine machine;
   try {
     machine = Machine::load(machineName);
@@ -69,8 +70,8 @@ int main(int argc, char **argv) {
     if (stage == "prepared" && mlir::failed(npu::prepare(*module)))
       return 2;
     module->print(file.os());
-    file.keep();
-    return 0;
+    unwritable = keep(file);
+    return written();
   }
   llvm::LLVMContext llvmContext;
   llvm::Module ir(input, llvmContext);
@@ -107,6 +108,6 @@ int main(int argc, char **argv) {
       file.os() << *object;
     }
   }
-  file.keep();
-  return 0;
+  unwritable = keep(file);
+  return written();
 }

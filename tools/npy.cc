@@ -1,12 +1,12 @@
 // The header is a Python dictionary literal of three known keys; only that much of Python is read.
 #include "tools/npy.h"
+#include "runtime/new_file.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <regex>
 #include <sstream>
-#include <unistd.h>
 
 namespace dougong {
 namespace {
@@ -29,22 +29,15 @@ Tensor turned(const Tensor &from) {
   return to;
 }
 
-// All of a file, or nothing of it.
 llvm::Error write_whole(const std::string &path, std::string_view first, std::string_view second) {
-  std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  bool good = file;
-  if (file) {
-    good = std::fwrite(first.data(), 1, first.size(), file) == first.size() &&
-           std::fwrite(second.data(), 1, second.size(), file) == second.size();
-    good &= std::fclose(file) == 0;
-    good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
+  NewFile file(path);
+  if (file.open()) {
+    file.write(first.data(), first.size());
+    file.write(second.data(), second.size());
+    if (file.commit())
+      return llvm::Error::success();
   }
-  if (good)
-    return llvm::Error::success();
-  int why = errno;
-  ::unlink(temporary.c_str());
-  return fail(Status::Invalid, "{}: cannot be written: {}", path, std::strerror(why));
+  return fail(Status::Invalid, "{}: cannot be written: {}", path, std::strerror(errno));
 }
 
 } // namespace
