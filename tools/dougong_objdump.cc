@@ -81,7 +81,11 @@ public:
   void forget() { file.clear(); }
 
 private:
-  static void warn(Error error) { WithColor::warning(errs(), "dougong-objdump") << toString(std::move(error)) << '\n'; }
+  static void warn(Error error) {
+    std::string text = toString(std::move(error));
+    if (!StringRef(text).starts_with("address range table")) // those of the C library have zeros in between, which costs nothing
+      WithColor::warning(errs(), "dougong-objdump") << text << '\n';
+  }
 
   const std::vector<StringRef> &text(const std::string &path) {
     auto [at, added] = texts.try_emplace(path);
