@@ -1,11 +1,10 @@
 // What vectors can say and the machine cannot do in a few instructions, as other IR, before selection takes it apart lane by lane.
 //
-//   %r = frem <32 x float> %a, %b              vector code (DougongVectorMathematics.cpp), as sin, cos and tan; of f16 and bf16 through f32
-//   %r = call <32 x float> @llvm.asin(%a)      arrays on the stack, and a loop of 32 calls of asinf through them: what has no formula there
-//   expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one]
-//   compressstore(%v, %p, %mask)               scatter to there; the numbers come from five shifted additions
-//   load <32 x float>, ptr %p, align 1         its bytes by vectors of bytes into an aligned array on the stack, then the load; a store
-//   likewise
+//   %r = frem <32 x float> %a, %b              vector code (DougongVectorMathematics.cpp), as sin, cos, tan and pow; of f16 and bf16
+//   through f32 %r = call <32 x float> @llvm.asin(%a)      arrays on the stack, and a loop of 32 calls of asinf through them: what has no
+//   formula there expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one] compressstore(%v, %p,
+//   %mask)               scatter to there; the numbers come from five shifted additions load <32 x float>, ptr %p, align 1         its
+//   bytes by vectors of bytes into an aligned array on the stack, then the load; a store likewise
 //
 // Before: 7 to 97 instructions a lane. As everywhere in vector code, memory and stack are local memory.
 #include "DougongPasses.h"
@@ -56,7 +55,7 @@ bool isIntrinsic(const Instruction &I, ArrayRef<Intrinsic::ID> Which) {
 }
 
 bool hasAFormula(const Instruction &I) {
-  return I.getOpcode() == Instruction::FRem || isIntrinsic(I, {Intrinsic::sin, Intrinsic::cos, Intrinsic::tan});
+  return I.getOpcode() == Instruction::FRem || isIntrinsic(I, {Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::pow});
 }
 
 bool wantsALoop(const Instruction &I) {
@@ -70,7 +69,6 @@ bool wantsALoop(const Instruction &I) {
   case Intrinsic::atan2:
   case Intrinsic::sinh:
   case Intrinsic::cosh:
-  case Intrinsic::pow:
     return true;
   default:
     return false;
@@ -96,6 +94,8 @@ void DougongVectorExpansion::inVectorCode(Instruction &I, FixedVectorType *Type)
   Value *Result;
   if (I.getOpcode() == Instruction::FRem) {
     Result = vectorRemainder(I, Operand(0), Operand(1));
+  } else if (isIntrinsic(I, {Intrinsic::pow})) {
+    Result = vectorPower(B, Operand(0), Operand(1));
   } else {
     Value *X = Operand(0);
     Result = PoisonValue::get(Floats);

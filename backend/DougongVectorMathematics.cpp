@@ -1,4 +1,4 @@
-// Sines and remainders of vectors of f32, which the C library computes one lane at a time, a hundred instructions each.
+// Sines, powers and remainders of vectors of f32, which the C library computes one lane at a time, hundreds of instructions each.
 //
 //   sin |x|    |x| = m * 2^e; the bits of 2/pi from that place on where m * 2^e still counts modulo 4 are looked up, 96 of them. Their
 //   product with
@@ -6,6 +6,9 @@
 //              remainder) is the argument of a polynomial. (Payne and Hanek's reduction: nothing is lost however large x is.)
 //   x % y      both as numbers of [1, 2) times a power of 2; in each round of a loop the difference of exponents falls by 23, and x is
 //              replaced by what it lacks of the nearest multiple of y, which f32 holds exactly. One round unless x is 2^23 times y.
+//   x ^ y      2 to the power of y * log2 |x|; the logarithm, and what follows, in f32 and a remainder, since the power's size turns its
+//   last bits
+//              into leading ones: log2 (m * 2^e) = e + 2 / ln 2 * artanh s, s = (m - 1) / (m + 1), m within 1 / sqrt 2 and sqrt 2.
 //
 // The polynomials are least in the greatest relative error on [0, pi/4], 2^-27, with coefficients rounded to f32, the smaller ones to what
 // one instruction loads. A constant in all lanes costs two or three instructions: where several would do, one that is there already is
@@ -105,6 +108,58 @@ Value *llvm::vectorSine(IRBuilder<> &B, Intrinsic::ID Which, Value *X) {
   if (Which != Intrinsic::cos)
     Negative = B.CreateXor(Negative, B.CreateAnd(L.bits(X), L.word(1u << 31)));
   return L.ofBits(B.CreateXor(L.bits(Result), Negative));
+}
+
+Value *llvm::vectorPower(IRBuilder<> &B, Value *X, Value *Y) {
+  Lanes L(B, cast<FixedVectorType>(X->getType())->getNumElements());
+  Constant *One = L.number(1), *Infinity = ConstantFP::getInfinity(L.Floats), *Zero = L.number(0);
+  Value *Size = B.CreateUnaryIntrinsic(Intrinsic::fabs, X);
+  Value *Small = B.CreateFCmpOLT(Size, L.number(0x1p-126));
+  Value *Bits = L.bits(B.CreateSelect(Small, B.CreateFMul(Size, L.number(0x1p24)), Size));
+  Value *Exponent = B.CreateAShr(B.CreateSub(Bits, L.word(0x3f3504f3)), 23);
+  Value *Mantissa = L.ofBits(B.CreateSub(Bits, B.CreateShl(Exponent, 23)));
+  Value *Whole = B.CreateFSub(B.CreateSIToFP(Exponent, L.Floats), B.CreateSelect(Small, L.number(24), Zero));
+  // s and what it lacks
+  Value *Above = B.CreateFSub(Mantissa, One), *Sum = B.CreateFAdd(Mantissa, One);
+  Value *SumTail = B.CreateFSub(Mantissa, B.CreateFSub(Sum, One)), *Inverse = B.CreateFDiv(One, Sum), *S = B.CreateFMul(Above, Inverse);
+  Value *Minus = B.CreateFNeg(S), *STail = B.CreateFMul(L.fma(Minus, SumTail, L.fma(Minus, Sum, Above)), Inverse);
+  // log2 m = Part + PartTail
+  Constant *Factor = L.number(0x1.715476p+1), *FactorTail = L.number(0x1.4ae0cp-25); // 2 / ln 2
+  Value *Linear = B.CreateFMul(S, Factor);
+  Value *LinearTail = L.fma(STail, Factor, L.fma(S, FactorTail, L.fma(S, Factor, B.CreateFNeg(Linear))));
+  Value *Square = B.CreateFMul(S, S), *SquareTail = L.fma(S, S, B.CreateFNeg(Square));
+  Value *Cube = B.CreateFMul(S, Square), *CubeTail = L.fma(S, Square, B.CreateFNeg(Cube));
+  CubeTail = L.fma(B.CreateFMul(Square, L.number(3)), STail, L.fma(S, SquareTail, CubeTail));
+  Constant *First = L.number(0x1.ec709ep-1); // 2 / (3 ln 2)
+  Value *Higher = B.CreateFMul(Square, L.polynomial(Square, {0x1.58a26p-2, 0x1.a5cf74p-2, 0x1.2776e2p-1}));
+  Value *Series = B.CreateFAdd(First, Higher), *SeriesTail = B.CreateFSub(Higher, B.CreateFSub(Series, First));
+  Value *Rest = B.CreateFMul(Cube, Series), *RestTail = L.fma(Cube, Series, B.CreateFNeg(Rest));
+  RestTail = L.fma(Cube, SeriesTail, L.fma(CubeTail, Series, RestTail));
+  Value *Part = B.CreateFAdd(Linear, Rest);
+  Value *PartTail = B.CreateFAdd(B.CreateFSub(Rest, B.CreateFSub(Part, Linear)), B.CreateFAdd(LinearTail, RestTail));
+  Value *Log = B.CreateFAdd(Whole, Part), *LogTail = B.CreateFAdd(B.CreateFSub(Part, B.CreateFSub(Log, Whole)), PartTail);
+  Log = B.CreateSelect(B.CreateFCmpOEQ(Size, Zero), ConstantFP::getInfinity(L.Floats, true), Log);
+  Log = B.CreateSelect(B.CreateFCmpOEQ(Size, Infinity), Infinity, Log);
+  // The exponent of the result, and its remainder; beyond 160 the result is 0 or infinite whatever it is.
+  Value *Power = B.CreateFMul(Y, Log), *PowerTail = L.fma(Y, LogTail, L.fma(Y, Log, B.CreateFNeg(Power)));
+  Value *Within = B.CreateFCmpOLT(B.CreateUnaryIntrinsic(Intrinsic::fabs, Power), L.number(160));
+  PowerTail = B.CreateSelect(Within, PowerTail, Zero);
+  Power = B.CreateSelect(Within, Power, B.CreateBinaryIntrinsic(Intrinsic::copysign, L.number(160), Power));
+  Value *Rounded = B.CreateUnaryIntrinsic(Intrinsic::rint, Power);
+  Value *Fraction = B.CreateUnaryIntrinsic(Intrinsic::exp2, B.CreateFAdd(B.CreateFSub(Power, Rounded), PowerTail));
+  Value *Shift = B.CreateFPToSI(Rounded, L.Words), *Half = B.CreateAShr(Shift, 1);
+  auto Scaled = [&](Value *V, Value *By) { return B.CreateFMul(V, L.ofBits(B.CreateAdd(B.CreateShl(By, 23), L.word(0x3f800000)))); };
+  Value *Result = Scaled(Scaled(Fraction, Half), B.CreateSub(Shift, Half)); // in two steps: 2^160 is no f32
+  Result = B.CreateSelect(B.CreateFCmpOEQ(Size, One), One, Result);
+  // A negative x: odd y keep its sign, y that are not whole have no power unless x is infinite.
+  Value *HalfY = B.CreateFMul(Y, L.number(0.5)), *IsWhole = B.CreateFCmpOEQ(B.CreateUnaryIntrinsic(Intrinsic::trunc, Y), Y);
+  Value *IsOdd = B.CreateAnd(IsWhole, B.CreateFCmpONE(B.CreateUnaryIntrinsic(Intrinsic::trunc, HalfY), HalfY));
+  Value *Sign = B.CreateAnd(L.bits(X), B.CreateSelect(IsOdd, L.word(1u << 31), L.word(0)));
+  Result = L.ofBits(B.CreateXor(L.bits(Result), Sign));
+  Value *Nothing = B.CreateAnd(B.CreateAnd(B.CreateFCmpOLT(X, Zero), B.CreateFCmpONE(Size, Infinity)), B.CreateNot(IsWhole));
+  Nothing = B.CreateOr(Nothing, B.CreateFCmpUNO(X, Y));
+  Result = B.CreateSelect(Nothing, ConstantFP::getNaN(L.Floats), Result);
+  return B.CreateSelect(B.CreateOr(B.CreateFCmpOEQ(X, One), B.CreateFCmpOEQ(Y, Zero)), One, Result);
 }
 
 // before: ... Before ...   after: ...; a block that runs once, or ⌈difference of exponents / 23⌉ times; ... Before ...

@@ -1,4 +1,4 @@
-// Sines and remainders of vectors of f32, in vector code: DougongVectorMathematics.cpp.
+// Sines, powers and remainders of vectors of f32, in vector code: DougongVectorMathematics.cpp.
 #pragma once
 #include "llvm/IR/IRBuilder.h"
 
@@ -6,6 +6,9 @@ namespace llvm {
 
 // sin, cos or tan of <32 x float>, of any size: within 1.25 ulp (tan: 2.75).
 Value *vectorSine(IRBuilder<> &B, Intrinsic::ID Which, Value *X);
+
+// X to the power of Y, of <N x float>, within 1 ulp.
+Value *vectorPower(IRBuilder<> &B, Value *X, Value *Y);
 
 // fmod(X, Y) of <N x float>, exact; ends the block in front of `Before`.
 Value *vectorRemainder(Instruction &Before, Value *X, Value *Y);

@@ -1,4 +1,4 @@
-"""Sines, cosines, tangents and remainders in vector code: all values of f16 and bf16, and f32 of any size, against numpy in f64.
+"""Sines, cosines, tangents, powers and remainders in vector code: all values of f16 and bf16, and f32 of any size, against numpy in f64.
 
 f64 has more than twice the bits of f32, and the C library's own reduction of large arguments there is exact to the last of them.
 """
@@ -12,6 +12,8 @@ import pytest
 BIN = Path(os.environ.get("DOUGONG_BUILD", Path(__file__).parents[2] / "build")).resolve() / "bin"
 CODE = {"half": "f16", "bfloat": "bf16", "float": "f32"}
 rng = np.random.default_rng(4)
+SPECIAL = {"half": [0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0x4200], "bfloat": [0, 0x8000, 1, 0x8001, 0x7F, 0x80, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0x3F80, 0x4040],
+           "float": [0, 1 << 31, 1, 1 + (1 << 31), 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x40400000]}  # bits
 DRIVER = r"""
 #include <dougong_npu.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ int main(void) {
 def computed(folder, element, expression, a, b, lanes=64, level="-O2"):
     """Of two arrays of bits, the bits of the results."""
     t, name = f"<{lanes} x {element}>", expression.format(t=f"<{lanes} x {element}>", c=f"v{lanes}{CODE[element]}")
-    declare = f"\ndeclare {name[5:].split('(')[0]}({t})" if name.startswith("call") else ""
+    declare = f"\ndeclare {name[5:].split('(')[0]}({', '.join([t] * name.count('%'))})" if name.startswith("call") else ""
     (folder / "f.ll").write_text(f"define void @f(ptr %p, ptr %q, ptr %o) {{\n  %a = load {t}, ptr %p\n  %b = load {t}, ptr %q\n  %r = {name}\n  store {t} %r, ptr %o\n  ret void\n}}{declare}\n")
     (folder / "driver.c").write_text(DRIVER.replace("LANES", str(lanes)).replace("SIZE", str(a.itemsize)))
     np.stack([a.reshape(-1, lanes), b.reshape(-1, lanes)], 1).tofile(folder / "in")
@@ -100,10 +102,33 @@ def test_remainders_are_exact(tmp_path, element, lanes, level):
     close = rng.random(count) < 0.5  # quotients below 2^25; then the same exponent
     shift = np.iinfo(kind).bits - {"half": 6, "bfloat": 9, "float": 9}[element]
     b[close] = a[close] - (rng.integers(0, 26, close.sum()) << shift).astype(kind) + rng.integers(0, 9, close.sum()).astype(kind)
-    special = {"half": [0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0x4200], "bfloat": [0, 0x8000, 1, 0x8001, 0x7F, 0x80, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0x3F80, 0x4040],
-               "float": [0, 1 << 31, 1, 1 + (1 << 31), 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x40400000]}[element]
-    pairs = np.array([(x, y) for x in special for y in special], kind)
+    pairs = np.array([(x, y) for x in SPECIAL[element] for y in SPECIAL[element]], kind)
     a[:len(pairs)], b[:len(pairs)] = pairs.T
     got = computed(tmp_path, element, "frem {t} %a, %b", a, b, lanes, level)
     with np.errstate(all="ignore"):
         compare(got, np.fmod(value(a, element), value(b, element)), element, 0)
+
+
+@pytest.mark.parametrize("element", ["half", "bfloat", "float"])
+def test_powers(tmp_path, element):
+    count = 1 << 18
+    kind = np.uint32 if element == "float" else np.uint16
+
+    def bits_of(values):
+        with np.errstate(all="ignore"):
+            f32, values = values.astype(np.float32).view(np.uint32), np.clip(values, -65504, 65504)
+        return values.astype(np.float16).view(np.uint16) if element == "half" else (f32 >> 16).astype(np.uint16) if element == "bfloat" else f32
+    # A third any bits; a third with results of all sizes; the rest whole powers of numbers near one.
+    a, b = (rng.integers(0, np.iinfo(kind).max + 1, count, kind) for _ in range(2))
+    third = count // 3
+    x = np.exp2(rng.uniform(-20, 20, third))
+    a[:third], b[:third] = bits_of(x), bits_of(rng.uniform(-155, 155, third) / np.log2(x))
+    x = 1 + rng.normal(size=third) * np.exp2(rng.integers(-22, -1, third))
+    a[third:2 * third], b[third:2 * third] = bits_of(x * rng.choice([-1, 1], third)), bits_of(np.rint(rng.normal(size=third) * 60 / np.abs(np.log2(np.abs(x)) + 1e-9)) % 2**24)
+    extra = bits_of(np.array([0.5, -0.5, 2, -2, 3, -3, 1 / 3, 1e30, -1e30, 16777216, 33554432, -1, 0.99999994]))
+    special = np.concatenate([np.array(SPECIAL[element], kind), extra.astype(kind)])
+    pairs = np.array([(x, y) for x in special for y in special], kind)
+    a[:len(pairs)], b[:len(pairs)] = pairs.T
+    got = computed(tmp_path, element, "call {t} @llvm.pow.{c}({t} %a, {t} %b)", a, b)
+    with np.errstate(all="ignore"):
+        compare(got, np.power(value(a, element), value(b, element)), element, 1 if element == "float" else 0.51)

@@ -2,7 +2,7 @@
 the operands, constants and the return included.
 
 The list is the one of the first prototype (hundreds to thousands of instructions each). None may take more than 4 a lane; the common ones at most 16 a register of 32 lanes.
-`pow`, which is not in that list, is left to the C library, lane by lane, and has what that takes.
+`pow`, which is not in that list, may take 5.
 """
 import os
 import re
@@ -169,8 +169,8 @@ def test_no_operation_explodes(tmp_path):
     found = [(*case[:3], count, case[3]) for case, count in zip(every, executed(tmp_path, every), strict=True)]
     wrong = {}
     for name, n, bound, count, text in found:
-        limit = min(4 * n, bound * (n // 32)) if bound else 4 * n
-        if count > limit and name != "pow":
+        limit = min(4 * n, bound * (n // 32)) if bound else 5 * n if name == "pow" else 4 * n
+        if count > limit:
             wrong[f"{name}: {count} instructions, at most {limit}: {text.splitlines()[-3 if 'declare' not in text else 0]}"] = 1
     for name in dict.fromkeys(c[0] for c in found):
         per_lane = [c[3] / c[1] for c in found if c[0] == name]
