@@ -4,7 +4,7 @@
 
 namespace llvm {
 
-// sin, cos or tan of <32 x float>, of any size: within 1.25 ulp (tan: 3).
+// sin, cos or tan of <32 x float>, of any size: within 1.5 ulp (tan: 3.5).
 Value *vectorSine(IRBuilder<> &B, Intrinsic::ID Which, Value *X);
 
 // X to the power of Y, of <N x float>, within 1 ulp.
