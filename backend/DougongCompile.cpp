@@ -5,6 +5,7 @@
 #include "isa/machine_layout.h"
 #include "mc/DougongMCTargetDesc.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -88,45 +89,57 @@ void dougong::optimizeModule(Module &M, TargetMachine &Machine, int OptLevel) {
 
 namespace {
 
-// Keeps the first error that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM. A frame larger than the
+// Keeps the errors that code generation reports; warnings and remarks go to stderr, as everywhere in LLVM. A frame larger than the
 // function's attribute "warn-stack-size" is an error here: a kernel that overflows its stack in LM would write over its tiles.
-class FirstError : public DiagnosticHandler {
-  std::string &Message;
+class Errors : public DiagnosticHandler {
+  std::vector<std::string> &Messages;
 
 public:
-  explicit FirstError(std::string &Message) : Message(Message) {}
+  explicit Errors(std::vector<std::string> &Messages) : Messages(Messages) {}
   bool handleDiagnostics(const DiagnosticInfo &Info) override {
     if (Info.getSeverity() != DS_Error && Info.getKind() != DK_StackSize)
       return false;
-    if (Message.empty()) {
-      raw_string_ostream OS(Message);
-      DiagnosticPrinterRawOStream Printer(OS);
-      Info.print(Printer);
-    }
+    std::string Message;
+    raw_string_ostream OS(Message);
+    DiagnosticPrinterRawOStream Printer(OS);
+    Info.print(Printer);
+    Message = StringRef(Message).rtrim().str();
+    if (!is_contained(Messages, Message)) // of one line inlined in many places
+      Messages.push_back(Message);
     return true;
   }
 };
+
+// A line each, of the first so many.
+Error failures(ArrayRef<std::string> Messages) {
+  constexpr size_t Most = 20;
+  std::string Text = join(Messages.take_front(Most), "\n");
+  if (Messages.size() > Most)
+    Text += ("\nand " + Twine(Messages.size() - Most) + " more").str();
+  return failure(Text);
+}
 
 } // namespace
 
 Error dougong::emitModule(Module &M, TargetMachine &Machine, raw_pwrite_stream &Out, CodeGenFileType Type) {
   M.setTargetTriple(Triple(targetTriple));
   M.setDataLayout(targetDataLayout);
-  std::string Message;
-  raw_string_ostream OS(Message);
+  std::string Invalid;
+  raw_string_ostream OS(Invalid);
   if (verifyModule(M, &OS))
-    return failure("the module is not valid LLVM IR: " + Message);
+    return failure("the module is not valid LLVM IR: " + Invalid);
+  std::vector<std::string> Messages;
   auto Previous = M.getContext().getDiagnosticHandler();
-  M.getContext().setDiagnosticHandler(std::make_unique<FirstError>(Message));
+  M.getContext().setDiagnosticHandler(std::make_unique<Errors>(Messages));
   scope_exit Restore([&] { M.getContext().setDiagnosticHandler(std::move(Previous)); });
   refuseUnsupported(M);
-  if (!Message.empty())
-    return failure(Message);
+  if (!Messages.empty())
+    return failures(Messages);
   legacy::PassManager Passes;
   if (Machine.addPassesToEmitFile(Passes, Out, nullptr, Type))
     return failure("this kind of output is not supported");
   Passes.run(M);
-  return Message.empty() ? Error::success() : failure(Message);
+  return Messages.empty() ? Error::success() : failures(Messages);
 }
 
 Expected<std::string> dougong::compileToObject(Module &M, int OptLevel) {
