@@ -104,12 +104,13 @@ void DougongTargetLowering::setScalarActions() {
   }
   setOperationAction({ISD::FEXP, ISD::FEXP2, ISD::FEXP10, ISD::FLOG, ISD::FLOG2, ISD::FLOG10, ISD::FTANH}, MVT::f32, Custom);
   for (MVT VT : {MVT::f16, MVT::bf16}) {
-    setOperationAction({ISD::FADD,    ISD::FSUB,     ISD::FMUL,       ISD::FDIV,         ISD::FMA,         ISD::FSQRT, ISD::FMINNUM,
-                        ISD::FMAXNUM, ISD::FMINIMUM, ISD::FMAXIMUM,   ISD::FMINIMUMNUM,  ISD::FMAXIMUMNUM, ISD::FREM,  ISD::FPOW,
-                        ISD::FPOWI,   ISD::FLDEXP,   ISD::FSIN,       ISD::FCOS,         ISD::FTAN,        ISD::FTANH, ISD::FEXP,
-                        ISD::FEXP2,   ISD::FEXP10,   ISD::FLOG,       ISD::FLOG2,        ISD::FLOG10,      ISD::FCEIL, ISD::FFLOOR,
-                        ISD::FTRUNC,  ISD::FRINT,    ISD::FNEARBYINT, ISD::FROUND,       ISD::FROUNDEVEN,  ISD::SETCC, ISD::LRINT,
-                        ISD::LLRINT,  ISD::LROUND,   ISD::LLROUND,    ISD::FCANONICALIZE},
+    setOperationAction({ISD::FADD,    ISD::FSUB,     ISD::FMUL,       ISD::FDIV,          ISD::FMA,         ISD::FSQRT,  ISD::FMINNUM,
+                        ISD::FMAXNUM, ISD::FMINIMUM, ISD::FMAXIMUM,   ISD::FMINIMUMNUM,   ISD::FMAXIMUMNUM, ISD::FREM,   ISD::FPOW,
+                        ISD::FPOWI,   ISD::FLDEXP,   ISD::FSIN,       ISD::FCOS,          ISD::FTAN,        ISD::FTANH,  ISD::FEXP,
+                        ISD::FEXP2,   ISD::FEXP10,   ISD::FLOG,       ISD::FLOG2,         ISD::FLOG10,      ISD::FCEIL,  ISD::FFLOOR,
+                        ISD::FTRUNC,  ISD::FRINT,    ISD::FNEARBYINT, ISD::FROUND,        ISD::FROUNDEVEN,  ISD::SETCC,  ISD::LRINT,
+                        ISD::LLRINT,  ISD::LROUND,   ISD::LLROUND,    ISD::FCANONICALIZE, ISD::FMODF,       ISD::FFREXP, ISD::FSINCOS,
+                        ISD::FASIN,   ISD::FACOS,    ISD::FATAN,      ISD::FATAN2,        ISD::FSINH,       ISD::FCOSH},
                        VT, Promote);
     for (unsigned Op : {ISD::FADD, ISD::FSUB, ISD::FMUL, ISD::FDIV, ISD::FMA, ISD::FSQRT, ISD::FMINNUM, ISD::FMAXNUM, ISD::FMINIMUM,
                         ISD::FMAXIMUM, ISD::FMINIMUMNUM, ISD::FMAXIMUMNUM, ISD::SETCC})

@@ -1,10 +1,12 @@
 // What vectors can say and the machine cannot do in a few instructions, as other IR, before selection takes it apart lane by lane.
 //
-//   %r = frem <32 x float> %a, %b              vector code (DougongVectorMathematics.cpp), as sin, cos, tan and pow; of f16 and bf16
-//   through f32 %r = call <32 x float> @llvm.asin(%a)      arrays on the stack, and a loop of 32 calls of asinf through them: what has no
-//   formula there expandload(%p, %mask, %else)               gather at %p[the number of lanes set before this one] compressstore(%v, %p,
-//   %mask)               scatter to there; the numbers come from five shifted additions load <32 x float>, ptr %p, align 1         its
-//   bytes by vectors of bytes into an aligned array on the stack, then the load; a store likewise
+//   frem, sin, cos, tan, pow            vector code (DougongVectorMathematics.cpp); of f16 and bf16 through f32
+//   asin and the like                   arrays on the stack, and a loop of calls of asinf through them
+//   powi of f16 and bf16                that of f32
+//   expandload(%p, %mask, %else)        gather at %p[the number of lanes set before this one]
+//   compressstore(%v, %p, %mask)        scatter to there; the numbers come from five shifted additions
+//   load, store aligned less than an    by vectors of bytes to or from an aligned array on the stack
+//   element
 //
 // Before: 7 to 97 instructions a lane. As everywhere in vector code, memory and stack are local memory.
 #include "DougongPasses.h"
@@ -83,29 +85,34 @@ AllocaInst *DougongVectorExpansion::array(Instruction &I, Type *Of) {
   return Array;
 }
 
+// In as many registers as it takes, a power of two of them at a time: what LLVM takes apart well.
 void DougongVectorExpansion::inVectorCode(Instruction &I, FixedVectorType *Type) {
   IRBuilder<> B(&I);
-  unsigned Count = Type->getNumElements();
-  auto *Floats = FixedVectorType::get(B.getFloatTy(), Count);
-  auto Operand = [&](unsigned Number) {
-    Value *V = I.getOperand(Number);
-    return Type == Floats ? V : B.CreateFPExt(V, Floats);
+  bool Remainder = I.getOpcode() == Instruction::FRem, Power = isIntrinsic(I, {Intrinsic::pow});
+  unsigned Count = Type->getNumElements(), Whole = Remainder ? Lanes * PowerOf2Ceil(divideCeil(Count, Lanes)) : alignTo(Count, Lanes);
+  auto *Floats = FixedVectorType::get(B.getFloatTy(), Whole);
+  // How often a remainder loops depends on all lanes, so that those which are not used must have values too.
+  auto Resized = [&](Value *V, unsigned To) {
+    SmallVector<int, 64> Numbers;
+    for (unsigned Lane = 0; Lane < To; ++Lane)
+      Numbers.push_back(Lane < Count || Remainder ? int(Lane % Count) : -1);
+    return Count == Whole ? V : B.CreateShuffleVector(V, Numbers);
   };
-  Value *Result;
-  if (I.getOpcode() == Instruction::FRem) {
-    Result = vectorRemainder(I, Operand(0), Operand(1));
-  } else if (isIntrinsic(I, {Intrinsic::pow})) {
-    Result = vectorPower(B, Operand(0), Operand(1));
-  } else {
-    Value *X = Operand(0);
-    Result = PoisonValue::get(Floats);
-    for (uint64_t First = 0; First < Count; First += Lanes) {
-      Value *Part = B.CreateExtractVector(FixedVectorType::get(B.getFloatTy(), Lanes), X, First);
-      Result = B.CreateInsertVector(Floats, Result, vectorSine(B, cast<IntrinsicInst>(I).getIntrinsicID(), Part), First);
-    }
+  auto Operand = [&](unsigned Number) { return B.CreateFPExt(Resized(I.getOperand(Number), Whole), Floats); };
+  Value *X = Operand(0), *Y = Remainder || Power ? Operand(1) : nullptr, *Result = PoisonValue::get(Floats);
+  for (uint64_t First = 0, Size; First < Whole; First += Size) {
+    Size = Remainder || Power ? bit_floor(Whole - First) : Lanes;
+    auto *Register = FixedVectorType::get(B.getFloatTy(), Size);
+    B.SetInsertPoint(&I);
+    Value *PartX = B.CreateExtractVector(Register, X, First), *PartY = Y ? B.CreateExtractVector(Register, Y, First) : nullptr;
+    Value *Part = Remainder ? vectorRemainder(I, PartX, PartY)
+                  : Power   ? vectorPower(B, PartX, PartY)
+                            : vectorSine(B, cast<IntrinsicInst>(I).getIntrinsicID(), PartX);
+    B.SetInsertPoint(&I);
+    Result = B.CreateInsertVector(Floats, Result, Part, First);
   }
-  B.SetInsertPoint(&I);
-  I.replaceAllUsesWith(Type == Floats ? Result : B.CreateFPTrunc(Result, Type));
+  Result = Resized(Result, Count);
+  I.replaceAllUsesWith(B.CreateFPTrunc(Result, Type));
 }
 
 // before: ... I ...    after: stores of the operands; a block that runs 32 times; the load of the result; ...
@@ -197,8 +204,18 @@ bool DougongVectorExpansion::expand(Instruction &I) {
     if (Type && Call->getParamAlign(Load ? 0 : 1).valueOrOne() >= Align(Size)) // else an element may lie across words: left to LLVM
       return packedAccess(*Call), true;
   }
-  if (FixedVectorType *Type = whole(I.getType()); Type && hasAFormula(I))
-    return inVectorCode(I, Type), true;
+  if (auto *Type = dyn_cast<FixedVectorType>(I.getType()); Type && Type->getNumElements() >= Lanes && hasAFormula(I))
+    if (llvm::Type *Element = Type->getElementType(); Element->isFloatTy() || Element->isHalfTy() || Element->isBFloatTy())
+      return inVectorCode(I, Type), true;
+  // There is no routine for the 16-bit floats, and LLVM does not look for that of f32.
+  if (llvm::Type *Element = I.getType()->getScalarType();
+      isIntrinsic(I, {Intrinsic::powi}) && (Element->isHalfTy() || Element->isBFloatTy())) {
+    IRBuilder<> B(&I);
+    llvm::Type *Wide = I.getType()->getWithNewType(B.getFloatTy());
+    Value *X = B.CreateFPExt(I.getOperand(0), Wide);
+    Value *Power = B.CreateIntrinsic(Intrinsic::powi, {Wide, I.getOperand(1)->getType()}, {X, I.getOperand(1)});
+    return I.replaceAllUsesWith(B.CreateFPTrunc(Power, I.getType())), true;
+  }
   if (FixedVectorType *Type = whole(I.getType()); Type && wantsALoop(I))
     return loopOverLanes(I, Type), true;
   if (isa<LoadInst, StoreInst>(I) && !I.isVolatile() && !I.isAtomic())

@@ -154,6 +154,8 @@ TargetLoweringBase::LegalizeTypeAction DougongTargetLowering::getPreferredVector
     return TargetLoweringBase::getPreferredVectorAction(VT);
   if (VT == MVT::v32i8 || VT == MVT::v32i16)
     return TypePromoteInteger;
+  if (!VT.isPow2VectorType()) // v24i32 in v32i32: LLVM does that to such types whatever is said here, but would count 24 registers
+    return TypeWidenVector;
   return VT.getVectorNumElements() == 1 ? TypeScalarizeVector : TypeSplitVector;
 }
 

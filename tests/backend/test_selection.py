@@ -11,7 +11,7 @@ import pytest
 
 LLC = os.path.join(os.environ.get("DOUGONG_BUILD", os.path.join(os.path.dirname(__file__), "../../build")), "bin", "dougong-llc")
 
-LANES = [2, 3, 8, 16, 31, 32, 33, 64, 128]
+LANES = [2, 3, 8, 16, 24, 31, 32, 33, 64, 128]
 FLOATS = ["half", "bfloat", "float", "double"]
 INTEGERS = ["i1", "i8", "i16", "i32", "i64"]
 
@@ -33,14 +33,28 @@ def like(n, element):
 
 def functions():
     """(operation, LLVM IR of a function named @f, declarations it needs)."""
+    for t, e, m, n in shapes(FLOATS + INTEGERS):
+        op = "fadd" if e in FLOATS else "add"
+        yield "across blocks", f"define void @f({t} %a, {t} %b, i1 %k, ptr %p) {{ %c = {op} {t} %a, %b br i1 %k, label %x, label %y x: store {t} %c, ptr %p ret void y: store {t} %b, ptr %p ret void }}"
     for t, e, m, n in shapes(FLOATS):
         for op in ["fadd", "fsub", "fmul", "fdiv"]:
             yield op, f"define {t} @f({t} %a, {t} %b) {{ %r = {op} {t} %a, %b ret {t} %r }}"
         yield "fneg", f"define {t} @f({t} %a) {{ %r = fneg {t} %a ret {t} %r }}"
         for op in ["minnum", "maxnum", "minimum", "maximum", "minimumnum", "maximumnum", "copysign"]:
             yield op, f"define {t} @f({t} %a, {t} %b) {{ %r = call {t} @llvm.{op}.{m}({t} %a, {t} %b) ret {t} %r }}\ndeclare {t} @llvm.{op}.{m}({t}, {t})"
-        for op in ["sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "roundeven", "exp2", "log2", "tanh", "exp", "log"]:
+        for op in ["sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "roundeven", "exp2", "log2", "tanh", "exp", "log", "exp10", "log10", "sin", "cos", "tan",
+                   "asin", "acos", "atan", "sinh", "cosh"]:
             yield op, f"define {t} @f({t} %a) {{ %r = call {t} @llvm.{op}.{m}({t} %a) ret {t} %r }}\ndeclare {t} @llvm.{op}.{m}({t})"
+        for op in ["atan2", "pow"]:
+            yield op, f"define {t} @f({t} %a, {t} %b) {{ %r = call {t} @llvm.{op}.{m}({t} %a, {t} %b) ret {t} %r }}\ndeclare {t} @llvm.{op}.{m}({t}, {t})"
+        yield "frem", f"define {t} @f({t} %a, {t} %b) {{ %r = frem {t} %a, %b ret {t} %r }}"
+        yield "powi", f"define {t} @f({t} %a, i32 %b) {{ %r = call {t} @llvm.powi.{m}.i32({t} %a, i32 %b) ret {t} %r }}\ndeclare {t} @llvm.powi.{m}.i32({t}, i32)"
+        i, im = like(n, "i32"), f"v{n}i32" if n else "i32"
+        yield "ldexp", f"define {t} @f({t} %a, {i} %b) {{ %r = call {t} @llvm.ldexp.{m}.{im}({t} %a, {i} %b) ret {t} %r }}\ndeclare {t} @llvm.ldexp.{m}.{im}({t}, {i})"
+        for op, second, suffix in [("modf", t, ""), ("sincos", t, ""), ("frexp", i, "." + im)]:
+            for number, result in enumerate([t, second]):
+                pair = f"{{ {t}, {second} }}"
+                yield op, f"define {result} @f({t} %a) {{ %x = call {pair} @llvm.{op}.{m}{suffix}({t} %a) %r = extractvalue {pair} %x, {number} ret {result} %r }}\ndeclare {pair} @llvm.{op}.{m}{suffix}({t})"
         yield "fma", f"define {t} @f({t} %a, {t} %b, {t} %c) {{ %r = call {t} @llvm.fma.{m}({t} %a, {t} %b, {t} %c) ret {t} %r }}\ndeclare {t} @llvm.fma.{m}({t}, {t}, {t})"
         yield "is_fpclass", f"define {like(n, 'i1')} @f({t} %a) {{ %r = call {like(n, 'i1')} @llvm.is.fpclass.{m}({t} %a, i32 519) ret {like(n, 'i1')} %r }}\ndeclare {like(n, 'i1')} @llvm.is.fpclass.{m}({t}, i32)"
         for cc in ["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule", "une"]:
