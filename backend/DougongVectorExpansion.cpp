@@ -3,6 +3,8 @@
 //   frem, sin, cos, tan, pow            vector code (DougongVectorMathematics.cpp); of f16 and bf16 through f32
 //   asin and the like                   arrays on the stack, and a loop of calls of asinf through them
 //   powi of f16 and bf16                that of f32
+//   <96 x T>: divisions, masked         of 64 and of 32 lanes: LLVM would take such numbers of registers apart lane by lane
+//   accesses, gathers, sums in order
 //   expandload(%p, %mask, %else)        gather at %p[the number of lanes set before this one]
 //   compressstore(%v, %p, %mask)        scatter to there; the numbers come from five shifted additions
 //   load, store aligned less than an    by vectors of bytes to or from an aligned array on the stack
@@ -33,6 +35,7 @@ private:
   bool expand(Instruction &I);
   void inVectorCode(Instruction &I, FixedVectorType *Type);
   void loopOverLanes(Instruction &I, FixedVectorType *Type);
+  bool inPowersOfTwo(Instruction &I);
   void packedAccess(IntrinsicInst &I);
   void unalignedAccess(Instruction &I, FixedVectorType *Type);
   AllocaInst *array(Instruction &I, Type *Of);
@@ -113,6 +116,56 @@ void DougongVectorExpansion::inVectorCode(Instruction &I, FixedVectorType *Type)
   }
   Result = Resized(Result, Count);
   I.replaceAllUsesWith(B.CreateFPTrunc(Result, Type));
+}
+
+bool DougongVectorExpansion::inPowersOfTwo(Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  Intrinsic::ID Id = Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic;
+  bool Divides = is_contained({Instruction::SDiv, Instruction::UDiv, Instruction::SRem, Instruction::URem}, I.getOpcode());
+  bool Adds = Id == Intrinsic::vector_reduce_fadd || Id == Intrinsic::vector_reduce_fmul;
+  bool Gathers = Id == Intrinsic::masked_gather, Scatters = Id == Intrinsic::masked_scatter;
+  bool Loads = Id == Intrinsic::masked_load, Stores = Id == Intrinsic::masked_store;
+  if (!Divides && !Adds && !Gathers && !Scatters && !Loads && !Stores)
+    return false;
+  FixedVectorType *Type = whole(Adds ? I.getOperand(1)->getType() : Scatters || Stores ? I.getOperand(0)->getType() : I.getType());
+  if (!Type || isPowerOf2_32(Type->getNumElements()))
+    return false;
+  IRBuilder<> B(&I);
+  llvm::Type *Element = Type->getElementType();
+  Align Alignment = Call ? Call->getParamAlign(Scatters || Stores ? 1 : 0).valueOrOne() : Align();
+  Value *Result = Adds ? I.getOperand(0) : PoisonValue::get(Type);
+  for (uint64_t First = 0, Size; First < Type->getNumElements(); First += Size) {
+    Size = bit_floor(Type->getNumElements() - First);
+    auto *PartType = FixedVectorType::get(Element, Size);
+    auto PartOf = [&](Value *V) { return B.CreateExtractVector(FixedVectorType::get(V->getType()->getScalarType(), Size), V, First); };
+    auto Part = [&](unsigned Operand) -> Value * {
+      // A pointer and numbers stay what they are, which one instruction takes.
+      auto *Places = dyn_cast<GetElementPtrInst>(I.getOperand(Operand));
+      if (Places && Places->getNumIndices() == 1 && !Places->getPointerOperandType()->isVectorTy())
+        return B.CreateGEP(Places->getSourceElementType(), Places->getPointerOperand(), PartOf(Places->getOperand(1)));
+      return PartOf(I.getOperand(Operand));
+    };
+    auto Pointer = [&](unsigned Operand) { return B.CreateConstGEP1_64(Element, I.getOperand(Operand), First); };
+    Align Here = commonAlignment(Alignment, First * bytesOf(Element));
+    Value *Computed = nullptr;
+    if (Divides)
+      Computed = B.CreateBinOp(Instruction::BinaryOps(I.getOpcode()), Part(0), Part(1));
+    else if (Adds)
+      Result = B.CreateIntrinsic(Id, {PartType}, {Result, Part(1)}, &I);
+    else if (Gathers)
+      Computed = B.CreateMaskedGather(PartType, Part(0), Alignment, Part(1), Part(2));
+    else if (Loads)
+      Computed = B.CreateMaskedLoad(PartType, Pointer(0), Here, Part(1), Part(2));
+    else if (Scatters)
+      B.CreateMaskedScatter(Part(0), Part(1), Alignment, Part(2));
+    else
+      B.CreateMaskedStore(Part(0), Pointer(1), Here, Part(2));
+    if (Computed)
+      Result = B.CreateInsertVector(Type, Result, Computed, First);
+  }
+  if (!Scatters && !Stores)
+    I.replaceAllUsesWith(Result);
+  return true;
 }
 
 // before: ... I ...    after: stores of the operands; a block that runs 32 times; the load of the result; ...
@@ -207,6 +260,8 @@ bool DougongVectorExpansion::expand(Instruction &I) {
   if (auto *Type = dyn_cast<FixedVectorType>(I.getType()); Type && Type->getNumElements() >= Lanes && hasAFormula(I))
     if (llvm::Type *Element = Type->getElementType(); Element->isFloatTy() || Element->isHalfTy() || Element->isBFloatTy())
       return inVectorCode(I, Type), true;
+  if (inPowersOfTwo(I))
+    return true;
   // There is no routine for the 16-bit floats, and LLVM does not look for that of f32.
   if (llvm::Type *Element = I.getType()->getScalarType();
       isIntrinsic(I, {Intrinsic::powi}) && (Element->isHalfTy() || Element->isBFloatTy())) {

@@ -193,6 +193,25 @@ def cases():
                    f"  store {t} %q, ptr %po, align 1\n  %j = and <32 x i32> %i, splat (i32 31)\n  %h = getelementptr {e}, ptr %po, <32 x i32> %j\n"
                    f"  call void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t} %c, <32 x ptr> %h, i32 1, <32 x i1> %m)\n  %r = load {t}, ptr %po, align 1",
                    declares=[f"declare {t} @llvm.masked.gather.v32{CODE.get(e, e)}.v32p0(<32 x ptr>, i32, <32 x i1>, {t})", f"declare void @llvm.masked.scatter.v32{CODE.get(e, e)}.v32p0({t}, <32 x ptr>, i32, <32 x i1>)"])
+    # Three registers and five: numbers of them that are no powers of two.
+    for n, e, kind in [(96, "float", "s"), (96, "i8", "i"), (160, "i16", "i"), (96, "half", "s"), (160, "i32", "i")]:
+        t, m, mask, code, size = vec(e, n), f"<{n} x i1>", f"  %m = {'icmp slt' if e[0] == 'i' else 'fcmp olt'} {vec(e, n)} %a, %b\n", f"v{n}{CODE.get(e, e)}", {"float": 4, "i32": 4, "i8": 1}.get(e, 2)
+        yield case(f"masked accesses {t}", kind, e, mask + f"  %q = call {t} @llvm.masked.load.{code}.p0(ptr align {size} %pb, {m} %m, {t} %c)\n  store {t} %q, ptr %po, align {size}\n"
+                   f"  call void @llvm.masked.store.{code}.p0({t} %a, ptr align {size} %po, {m} %m)\n  %x = load {t}, ptr %po, align {size}\n  %r = select {m} %m, {t} %x, {t} %q", n=n,
+                   declares=[f"declare {t} @llvm.masked.load.{code}.p0(ptr, {m}, {t})", f"declare void @llvm.masked.store.{code}.p0({t}, ptr, {m})"])
+        numbers = ", ".join(f"i32 {(i * 37 + 11) % n}" for i in range(n))
+        yield case(f"gather, scatter {t}", kind, e, mask + f"  %g = getelementptr {e}, ptr %pb, <{n} x i32> <{numbers}>\n  %q = call {t} @llvm.masked.gather.{code}.v{n}p0(<{n} x ptr> align {size} %g, {m} %m, {t} %c)\n"
+                   f"  store {t} %q, ptr %po, align {size}\n  %h = getelementptr {e}, ptr %po, <{n} x i32> <{numbers}>\n"
+                   f"  call void @llvm.masked.scatter.{code}.v{n}p0({t} %a, <{n} x ptr> align {size} %h, {m} %m)\n  %r = load {t}, ptr %po, align {size}", n=n,
+                   declares=[f"declare {t} @llvm.masked.gather.{code}.v{n}p0(<{n} x ptr>, {m}, {t})", f"declare void @llvm.masked.scatter.{code}.v{n}p0({t}, <{n} x ptr>, {m})"])
+        if e == "float":
+            yield case(f"sum in order {t}", kind, e, f"  %s = extractelement {t} %b, i32 0\n  %r = call float @llvm.vector.reduce.fadd.{code}(float %s, {t} %a)", n=n, out_lanes=0,
+                       declares=[f"declare float @llvm.vector.reduce.fadd.{code}(float, {t})"])
+        elif e[0] == "i":
+            for op in ["sdiv", "udiv", "srem", "urem"]:
+                yield case(f"{op} {t}", kind, e, f"  %d = or {t} %b, splat ({e} 3)\n  %r = {op} {t} %a, %d", n=n)
+        else:
+            yield case(f"frem {t}", kind, e, f"  %r = frem {t} %a, %b", n=n)
     for e, kind in [("float", "s"), ("half", "s"), ("bfloat", "s")]:
         yield case(f"frem {e}", kind, e, f"  %r = frem {vec(e)} %a, %b")
     for op, operands in [("sin", 1), ("cos", 1), ("pow", 2)]:
