@@ -1,18 +1,16 @@
 // Sines, powers and remainders of vectors of f32, which the C library computes one lane at a time, hundreds of instructions each.
 //
-//   sin |x|    |x| = m * 2^e; the bits of 2/pi from that place on where m * 2^e still counts modulo 4 are looked up, 96 of them. Their
-//   product with
-//              m is |x| in quarter turns: the whole ones say which of sine and cosine it is and with what sign, what is left (in f32 and a
-//              remainder) is the argument of a polynomial. (Payne and Hanek's reduction: nothing is lost however large x is.)
-//   x % y      both as numbers of [1, 2) times a power of 2; in each round of a loop the difference of exponents falls by 23, and x is
-//              replaced by what it lacks of the nearest multiple of y, which f32 holds exactly. One round unless x is 2^23 times y.
-//   x ^ y      2 to the power of y * log2 |x|; the logarithm, and what follows, in f32 and a remainder, since the power's size turns its
-//   last bits
-//              into leading ones: log2 (m * 2^e) = e + 2 / ln 2 * artanh s, s = (m - 1) / (m + 1), m within 1 / sqrt 2 and sqrt 2.
+// sin |x|   |x| = m * 2^e; the bits of 2/pi from that place on where m * 2^e still counts modulo 4 are looked up, 96 of them. Their product
+//           with m is |x| in quarter turns: the whole ones say which of sine and cosine it is and with what sign, what is left (in f32 and
+//           a remainder) is the argument of a polynomial. (Payne and Hanek's reduction: nothing is lost however large x is.)
+// x % y     both as numbers of [1, 2) times a power of 2; in each round of a loop the difference of exponents falls by 23, and x is
+//           replaced by what it lacks of the nearest multiple of y, which f32 holds exactly. One round unless x is 2^23 times y.
+// x ^ y     2 to the power of y * log2 |x|; the logarithm, and what follows, in f32 and a remainder, since the power's size turns its last
+//           bits into leading ones: log2 (m * 2^e) = e + 2 / ln 2 * artanh s, s = (m - 1) / (m + 1), m within 1 / sqrt 2 and sqrt 2.
 //
-// The polynomials are least in the greatest relative error on [0, pi/4], 2^-27, with coefficients rounded to f32, the smaller ones to what
-// one instruction loads. A constant in all lanes costs two or three instructions: where several would do, one that is there already is
-// taken.
+// Polynomials are least in the greatest relative error, that of sine and cosine 2^-27, with coefficients rounded to f32, the smaller ones
+// to what one instruction loads. A constant in all lanes costs two or three instructions: where several would do, one that is there already
+// is taken.
 #include "DougongVectorMathematics.h"
 #include "DougongPackedLanes.h"
 
