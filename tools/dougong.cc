@@ -1,5 +1,7 @@
 // `dougong SUBCOMMAND …`: the one program. This file is the table of contents; each subcommand is a file of its own.
 #include "tools/subcommand.h"
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -34,7 +36,7 @@ static void print_usage(FILE *stream) {
                        "  dougong run MODEL.onnx --random --timing\n");
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stderr);
     return 2;
@@ -62,4 +64,12 @@ int main(int argc, char **argv) {
   std::fprintf(stderr, "dougong: no subcommand '%s'\n\n", name);
   print_usage(stderr);
   return 2;
+}
+
+int main(int argc, char **argv) {
+  int status = run(argc, argv);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return status;
+  std::fprintf(stderr, "dougong: what was printed is not complete: %s\n", std::strerror(errno));
+  return status ? status : 2;
 }

@@ -41,3 +41,12 @@ def test_pipes_and_links_stay_what_they_are(folder):
     subprocess.run([BIN / "dougong", "sim", "--stats", "link.json", "main.elf"], cwd=folder, check=True)
     assert (folder / "link.json").is_symlink() and json.loads((folder / "real.json").read_text())["instructions"] > 0
     assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize("arguments", [["devices"], ["--help"], ["sim", "--help"], ["sim", "hello.elf"]])
+def test_a_full_standard_output_is_said(folder, arguments):
+    (folder / "hello.c").write_text('#include <stdio.h>\nint main(void) { puts("hello"); return 0; }')
+    subprocess.run([BIN / "dougong-cc", "hello.c", "-o", "hello.elf"], cwd=folder, check=True)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BIN / "dougong", *arguments], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "dougong: what was printed is not complete: No space left on device\n")
